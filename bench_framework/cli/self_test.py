@@ -21,18 +21,19 @@ def run_self_test(
     repetitions: int,
     slowdown: str | None,
     *,
+    several: bool,
     budget: str | None = None,
 ) -> int:
-    """Test a gate or a suite, print the result, and return its exit code. `budget` is that of a suite."""
+    """Test a gate, or that of `several` scenarios, print the result, and return its exit code.
+
+    `budget` is that of several scenarios.
+    """
     from bench_framework.cli.display import display_for
     from bench_framework.features.gate.self_test import EXIT_CODES
     from bench_framework.report.render import self_test as page
-    from bench_framework.workflow.scenarios.suite_files import is_suite
     from bench_framework.workflow.self_test import self_test, self_test_suite
-    from bench_framework.workflow.self_test_results import RESULT, SUITE_RESULT
 
     share = None if slowdown is None else _share(slowdown)
-    several = is_suite(names)
     if several and options.expect is not None:
         raise UsageError("BX138.option", option="--expect-scenario")
     test = (
@@ -40,12 +41,11 @@ def run_self_test(
     )
     with display_for(console) as display:
         result = test(options, display, repetitions=repetitions, slowdown=share)
-    file = result.folder / (SUITE_RESULT if several else RESULT)
     if console.json:
-        console.emit(file.read_text(encoding="utf-8"))
+        console.emit(result.file.read_text(encoding="utf-8"))
     else:
         console.emit(page.terminal(result.test, console.width, unicode=console.unicode))
-        console.say(f"wrote {file}")
+        console.say(f"wrote {result.file}")
     return EXIT_CODES[result.test.outcome]
 
 

@@ -161,6 +161,9 @@ class SelfTestDocument:
 
     schema_version: Literal[1]
     scenario: str
+    scenario_sha256: str
+    only: str
+    """The filter of `-k`."""
     host_id: str
     """Id of the machine, as in `env.json`."""
     exit_code: int

@@ -1,12 +1,22 @@
 """The self-test of a gate or suite: gates of a base against copies of it, equal and slower ones. Immutable, no I/O."""
 
+import statistics
 from dataclasses import dataclass
 from typing import Final, Literal
 
 TrialState = Literal["passed", "worse", "not-judged", "failed"]
 TestOutcome = Literal["passed", "false-alarm", "missed", "not-judged", "failed"]
-ORDER: Final[tuple[TestOutcome, ...]] = ("failed", "missed", "false-alarm", "not-judged", "passed")
+OUTCOMES: Final[tuple[TestOutcome, ...]] = (
+    "failed",
+    "missed",
+    "false-alarm",
+    "not-judged",
+    "passed",
+)
 STATES: Final[tuple[TrialState, ...]] = ("failed", "worse", "not-judged", "passed")
+"""Of several outcomes or states, the first one of these is that of all together."""
+SEEN: Final = 0.5
+"""A gate that passed and measured less than this part of a slowdown did not measure the copy that was slowed down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +41,15 @@ class SelfTest:
     """The trials of a gate.
 
     Attributes:
+        only: the filter of its configurations.
         share: slowdown that the gate must find.
         margin: tolerated growth of its main metric.
         level: its error rate.
     """
 
     scenario: str
+    scenario_sha256: str
+    only: str
     share: float
     margin: float
     level: float
@@ -71,16 +84,23 @@ class SelfTest:
         return sum(trial.seconds for trial in self.trials)
 
     @property
+    def unseen(self) -> float | None:
+        """The increase that gates measured that passed the slower copy, if it is less than `SEEN` of the slowdown."""
+        passed = (trial for trial in self.trials_of(self.share) if trial.state == "passed")
+        growths = [trial.growth for trial in passed if trial.growth is not None]
+        growth = statistics.median(growths) if growths else None
+        return growth if growth is not None and growth < SEEN * self.share else None
+
+    @property
     def outcome(self) -> TestOutcome:
-        """The first of these that happened: a failure, a missed slowdown, a false alarm, no judgement."""
-        if any(trial.state == "failed" for trial in self.trials):
-            return "failed"
-        if self.count(self.share, "passed"):
-            return "missed"
-        if self.count(0.0, "worse"):
-            return "false-alarm"
-        open_ = self.count(0.0, "not-judged") + self.count(self.share, "not-judged")
-        return "not-judged" if open_ else "passed"
+        """The first one of `OUTCOMES` that happened."""
+        happened: dict[TestOutcome, bool] = {
+            "failed": self.unseen is not None or any(t.state == "failed" for t in self.trials),
+            "missed": self.count(self.share, "passed") > 0,
+            "false-alarm": self.count(0.0, "worse") > 0,
+            "not-judged": any(self.count(s, "not-judged") for s in (0.0, self.share)),
+        }
+        return next((outcome for outcome in OUTCOMES if happened.get(outcome)), "passed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +111,9 @@ class SuiteSelfTest:
 
     @property
     def outcome(self) -> TestOutcome:
-        """The first outcome of `TestOutcome` from its end that a scenario has: a failure precedes no judgement."""
+        """The first one of `OUTCOMES` that a scenario has."""
         outcomes = [test.outcome for test in self.tests]
-        return next(o for o in ORDER if o in outcomes)
+        return next(outcome for outcome in OUTCOMES if outcome in outcomes)
 
     @property
     def seconds(self) -> float:
@@ -108,7 +128,10 @@ class SuiteSelfTest:
         return failed, failed + states.count("passed")
 
     def equal(self) -> tuple[TrialState, ...]:
-        """Return the result of each suite of equal programs: the n-th trials of all scenarios are one suite."""
+        """Return the result of each suite of equal programs: the n-th trials of all scenarios are one suite.
+
+        A scenario that failed had fewer trials, and later suites are not complete.
+        """
         trials = zip(*(test.trials_of(0.0) for test in self.tests), strict=False)
         states = [{trial.state for trial in suite} for suite in trials]
         return tuple(next(s for s in STATES if s in suite) for suite in states)

@@ -1,15 +1,16 @@
 """The self-test of a gate: gates of its base against equal and slower copies, in records of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
 
-from bench_framework.errors import Interrupted, MachineError
+from bench_framework.errors import Interrupted, UsageError
+from bench_framework.execution.build.preloads import compiled_library
 from bench_framework.execution.machine.host import environment, seconds, this_host_id, utc_now
-from bench_framework.execution.machine.programs import LIBRARY, compile_library
-from bench_framework.execution.process import Launcher
+from bench_framework.execution.machine.programs import loader_of
+from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.features.gate.self_test import (
@@ -31,6 +32,7 @@ from bench_framework.model.self_test import SelfTest, SuiteSelfTest, Trial
 from bench_framework.report.render import self_test as page
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
 from bench_framework.store import layout, wire
+from bench_framework.store.records import Record
 from bench_framework.workflow.gate import confirm_here, gate_record
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import (
@@ -43,14 +45,12 @@ from bench_framework.workflow.run_options import (
 from bench_framework.workflow.self_test_results import RESULT, SELF_TESTS, SUITE_RESULT
 from bench_framework.workflow.suites.planning import plan_suite, with_budget
 
-CLOCK: Final = LIBRARY.format("faster_clock")
-
 
 @dataclass(frozen=True, slots=True)
 class SelfTestResult:
-    """A self-test of a gate or suite, and the folder with its document."""
+    """A self-test of a gate or suite, and the file with its document."""
 
-    folder: Path
+    file: Path
     test: SelfTest | SuiteSelfTest
 
 
@@ -73,7 +73,10 @@ def self_test(
         Interrupted: measuring was interrupted. The self-test has no result.
     """
     plan = plan_run(name, options, one_revision=True)
-    return _test(_Gate(plan, _text_of(name, options), slowdown), options, observer, repetitions)
+    gate = _Gate(plan, _text_of(name, options), slowdown)
+    with _clock(plan) as clock:
+        folder, test = _test(gate, clock, options, observer, repetitions)
+    return SelfTestResult(folder / RESULT, test)
 
 
 def self_test_suite(
@@ -94,14 +97,15 @@ def self_test_suite(
     for member, budget_s in zip(suite.members, suite.budgets(), strict=True):
         plan = member.plan if suite.budget_s is None else with_budget(member.plan, budget_s)
         gates.append(_Gate(plan, _text_of(member.file, options), slowdown))
-    results = []
-    for place, gate in enumerate(gates, 1):
-        observer.notify(Message(page.scenario(gate.plan.name, place, len(gates))))
-        results.append(_test(gate, options, observer, repetitions).test)
-    test = SuiteSelfTest(tuple(result for result in results if isinstance(result, SelfTest)))
+    tests = []
+    with _clock(*(gate.plan for gate in gates)) as clock:
+        for place, gate in enumerate(gates, 1):
+            observer.notify(Message(page.scenario(gate.plan.name, place, len(gates))))
+            tests.append(_test(gate, clock, options, observer, repetitions)[1])
+    test = SuiteSelfTest(tuple(tests))
     with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, draft):
         layout.write_all(draft, {SUITE_RESULT: wire.indented(suite_self_test_document(test))})
-    return SelfTestResult(folder, test)
+    return SelfTestResult(folder / SUITE_RESULT, test)
 
 
 class _Gate:
@@ -120,22 +124,37 @@ def _text_of(name: str, options: RunOptions) -> str:
     return options.text or find_scenario(name).read_text(encoding="utf-8")
 
 
-def _test(gate: _Gate, options: RunOptions, observer: Observer, repetitions: int) -> SelfTestResult:
-    """Measure the trials of a gate, and write their result."""
-    clock = ""
-    with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, draft):
-        if gate.plan.benches is not None:
-            _compile_clock(draft / CLOCK)
-            clock = str((folder / CLOCK).resolve())
+@contextmanager
+def _clock(*plans: Plan) -> Iterator[str]:
+    """Yield the path of the library that slows benchmarks down, empty if no plan has benchmarks.
+
+    Raises: `MachineError` (BX245): there is no compiler; `UsageError` (BX140): the loader would not accept the path.
+    """
+    if all(plan.benches is None for plan in plans):
+        yield ""
+        return
+    # `LD_PRELOAD` separates paths by colons and spaces, and the results can be in any folder.
+    with scratch_folder() as folder, Launcher() as launcher:
+        if {":", " "} & set(folder):
+            raise UsageError("BX140.folder", folder=folder)
+        yield compiled_library("faster_clock.c", folder, launcher, environment())
+
+
+def _test(
+    gate: "_Gate", clock: str, options: RunOptions, observer: Observer, repetitions: int
+) -> tuple[Path, SelfTest]:
+    """Measure the trials of a gate, and write their result. Return its folder, too."""
+    with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, _):
+        pass
     within = replace(options, results=folder, fresh=True, profile=False)
-    level = gate.plan.judge.gate.level
-    test, left = SelfTest(gate.plan.name, gate.share, gate.margin, level, ()), [0.0, gate.share]
-    left *= repetitions
+    plan, left = gate.plan, [0.0, gate.share] * repetitions
+    level, only = plan.judge.gate.level, plan.invocation.only
+    test = SelfTest(plan.name, plan.scenario_sha256, only, gate.share, gate.margin, level, ())
     while left:
         number, share = len(test.trials), left.pop(0)
         more = f" of at least {2 * repetitions}" if number < 2 * repetitions else ""
         observer.notify(Message(page.progress(share, f"{number + 1}{more}")))
-        trial = self_test_plan(gate.plan, share, number, clock)
+        trial = self_test_plan(plan, share, number, clock)
         done = _trial(trial, gate.text, share, within, observer)
         test = replace(test, trials=(*test.trials, done))
         if done.state == "failed":
@@ -143,16 +162,7 @@ def _test(gate: _Gate, options: RunOptions, observer: Observer, repetitions: int
         if not left and test.missed is None and test.smallest is not None:
             left = [half] if (half := test.smallest / 2) >= SMALLEST else []
     layout.write_all(folder, {RESULT: wire.indented(self_test_document(test))})
-    return SelfTestResult(folder, test)
-
-
-def _compile_clock(path: Path) -> None:
-    """Compile the library that lets a clock run faster. Raises `MachineError` (BX245): it is impossible."""
-    with Launcher() as launcher:
-        output = launcher.capture(compile_library("faster_clock.c", str(path)), environment())
-    if not output.ok:
-        details = (("cc", output.stderr.strip() or output.finished.how),)
-        raise MachineError("BX245.clock-not-built", details=details)
+    return folder, test
 
 
 def _trial(trial: Plan, text: str, share: float, options: RunOptions, observer: Observer) -> Trial:
@@ -161,6 +171,7 @@ def _trial(trial: Plan, text: str, share: float, options: RunOptions, observer: 
     outcome = run_plan(trial, text, options, observer, RunContext(pages=False, counts=False))
     if outcome.record is None or outcome.judgement is None or outcome.resume is not None:
         raise Interrupted("BX130.self-test")
+    _require_clock(trial, outcome.record)
     result = gate_record(
         options.results,
         str(outcome.record),
@@ -169,6 +180,16 @@ def _trial(trial: Plan, text: str, share: float, options: RunOptions, observer: 
     )
     policy, name = trial.judge.gate, outcome.record.name
     return trial_of(share, result.gating, policy, seconds() - begin, name)
+
+
+def _require_clock(trial: Plan, folder: Path) -> None:
+    """Refuse a bench target that is statically linked. Raises `UsageError`, BX140."""
+    if trial.benches is None:
+        return
+    with Record.open(folder) as record:
+        paths = [Path(build.path) for build in record.contents.builds if build.path]
+    if (path := next((path for path in paths if loader_of(path) == ""), None)) is not None:
+        raise UsageError("BX140.statically-linked", path=path)
 
 
 def suite_self_test_document(test: SuiteSelfTest) -> SuiteSelfTestDocument:
@@ -194,6 +215,8 @@ def self_test_document(test: SelfTest) -> SelfTestDocument:
     return SelfTestDocument(
         schema_version=SCHEMA_VERSION,
         scenario=test.scenario,
+        scenario_sha256=test.scenario_sha256,
+        only=test.only,
         host_id=this_host_id(),
         exit_code=EXIT_CODES[test.outcome],
         outcome=test.outcome,

@@ -18,17 +18,19 @@ SUITE_RESULT: Final = "suite-self-test.json"
 
 
 def self_test_remarks(results: Path, record: Record) -> tuple[str, ...]:
-    """Return a line about the newest self-test of a record's scenario, margin, level and machine, or nothing."""
+    """Return a line about the newest self-test of a record's scenario, selection, margin and machine, or nothing."""
     plan, machine = record.plan, record.contents.host
     host = machine.host_id if machine else None
     policy = plan.judge.gate
-    gate = (plan.name, policy.tolerated[main_metric(policy)], policy.level, host)
+    margin, only = policy.tolerated[main_metric(policy)], plan.invocation.only
+    gate = (plan.scenario_sha256, only, margin, host)
     for path in sorted((results / SELF_TESTS).glob(f"*/{RESULT}"), reverse=True):
         try:
             document = wire.read(SelfTestDocument, parse_json(path.read_bytes()))
         # It can be damaged or of another version. A line on a page is not worth an error.
         except (OSError, ValueError):
             continue
-        if (document.scenario, document.margin, document.level, document.host_id) == gate:
-            return (remark(document, path.parent.name),)
+        tested = (document.scenario_sha256, document.only, document.margin, document.host_id)
+        if tested == gate:
+            return (remark(document, path.parent.name, policy.level),)
     return ()

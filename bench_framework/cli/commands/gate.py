@@ -85,7 +85,7 @@ def gate(
         Option(
             "--self-test",
             help="Test the gate itself, on this machine: measure the base against itself, which must pass, and against "
-            "a copy that a wrapper slows down, which must fail. Exit with 1 if it does not.",
+            "a copy that is slowed down, which must fail. Exit with 1 if it does not. Also of benchmarks and suites.",
         ),
     ] = False,
     repetitions: Annotated[
@@ -180,10 +180,13 @@ def gate(
         for option, value in refused.items():
             if value:
                 raise UsageError("BX140.option", option=option)
+        if not several and not text and _is_record(console, [record]):
+            raise UsageError("BX140.record", name=record)
         tested = names if several else [record]
-        raise typer.Exit(
-            run_self_test(console, tested, options, repetitions, slowdown, budget=budget)
+        code = run_self_test(
+            console, tested, options, repetitions, slowdown, several=several, budget=budget
         )
+        raise typer.Exit(code)
     if several:
         measure_several(
             console, names, options, budget=budget, confirm=not no_confirm, skip=not everything

@@ -23,6 +23,7 @@ from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.machine.programs import (
     LIBRARY,
     PRELOAD,
+    Source,
     allocator_source,
     compile_library,
     loader_of,
@@ -171,8 +172,9 @@ def prove(
         report = Path(folder, "allocations")
         with writing(report):
             report.write_bytes(bytes(8))
+        counter = compiled_library("allocations.c", folder, runner.launcher, env)
         counted = {
-            **preloaded(_counter(folder, runner.launcher, env), target.env),
+            **preloaded(counter, target.env),
             "BENCHCTL_ALLOCATIONS": str(report),
             "BENCHCTL_ALLOCATOR": preload.path,
         }
@@ -186,14 +188,21 @@ def prove(
     return replace(preload, allocations=count, least_peak_bytes=least)
 
 
-def _counter(folder: str, launcher: Launcher, env: Mapping[str, str]) -> str:
-    """Compile the library that counts allocations. Raises `MachineError` (BX245): it is impossible."""
-    path = f"{folder}/{LIBRARY.format('allocations')}"
-    argv = compile_library("allocations.c", path)
+def compiled_library(
+    source: Source, folder: str, launcher: Launcher, env: Mapping[str, str]
+) -> str:
+    """Compile a library of benchctl into a folder and return its path.
+
+    Raises `MachineError` (BX245): there is no C compiler, or it failed.
+    """
+    path = f"{folder}/{LIBRARY.format(Path(source).stem)}"
+    argv = compile_library(source, path)
+    if shutil.which(argv[0], path=env.get("PATH")) is None:
+        raise MachineError("BX245.not-compiled", source=source)
     output = launcher.capture(argv, env, timeout_s=BUILD_TIMEOUT_S)
     if not output.ok:
         details = (("cc", output.stderr.strip() or output.finished.how),)
-        raise MachineError("BX245.counter-not-built", details=details)
+        raise MachineError("BX245.not-compiled", details=details, source=source)
     return path
 
 

@@ -24,6 +24,7 @@ PRELOAD: Final = "LD_PRELOAD"
 """Variable with libraries that the loader links before all others."""
 LIBRARY: Final = "lib{}.so"
 """Name of the file of a library."""
+Source = Literal["allocations.c", "faster_clock.c"]
 _PRELOADING: Final = (
     'LD_PRELOAD="$0${LD_PRELOAD:+:$LD_PRELOAD}" BENCHCTL_FASTER_CLOCK="$1"; '
     'export LD_PRELOAD BENCHCTL_FASTER_CLOCK; shift; exec "$@"'
@@ -125,12 +126,10 @@ def allocator_source(crate: str, prefix: str) -> str:
     return source.replace("PREFIX_", f"{prefix}_")
 
 
-def compile_library(
-    source_name: Literal["allocations.c", "faster_clock.c"], output: str
-) -> list[str]:
+def compile_library(source: Source, output: str) -> list[str]:
     """Return the command that compiles a library for `LD_PRELOAD` from a source of this folder."""
-    source = Path(__file__).with_name(source_name)
-    return ["cc", "-shared", "-fPIC", "-O2", "-o", output, str(source), "-ldl"]
+    path = Path(__file__).with_name(source)
+    return ["cc", "-shared", "-fPIC", "-O2", "-o", output, str(path), "-ldl"]
 
 
 def with_faster_clock(library: str, share: float) -> tuple[str, ...]:

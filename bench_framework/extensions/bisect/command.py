@@ -95,9 +95,8 @@ def bisect(
     Each commit is measured in the same rounds as the good and the bad end of
     the remaining range. The answer is confirmed in new rounds. Commits that do
     not build, fail or print another output are skipped. The search follows first
-    parents, so a merge is one commit. If -k selects several configurations, the
-    one with the largest change between the ends is searched; so is the benchmark, of
-    several.
+    parents, so a merge is one commit. Of several configurations or benchmarks, the
+    one with the largest change between the ends is searched.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.extensions.bisect import compute
@@ -110,7 +109,8 @@ def bisect(
         raise typer.BadParameter(
             "`git bisect` searches merged branches", param_hint="--into-merges"
         )
-    text = text_of_benches(bench, bench_id, package, others=(file, only))
+    # The scenario must not change with the commit that is checked out.
+    text = text_of_benches(bench, bench_id, package, others=(file, only, step))
     if not text and file is None:
         raise UsageError("BX100.no-file")
     console: Console = context.obj

@@ -39,7 +39,7 @@ from bench_framework.store.layout import write_whole, writing
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause
-from bench_framework.units import counted, parse_duration
+from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
     ALONE,
@@ -52,6 +52,7 @@ from bench_framework.workflow.run_options import (
 )
 from bench_framework.workflow.setup.benches import bench_cell_id
 from bench_framework.workflow.setup.preparation import build_programs, open_session
+from bench_framework.workflow.suites.planning import seconds_of
 
 STATE: Final = "bisect.json"
 FOLDER: Final = "bisect"
@@ -118,7 +119,8 @@ class Search:
         with writing(self._file):
             text = progress.Message("bisect: waiting for another process with the same search")
             lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
-        self.state = Bisection(1, name, find, judge.headline, judge.level, commits)
+        scenario = plan.name if options.text else name
+        self.state = Bisection(1, scenario, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
             self.state = wire.load(
                 Bisection,
@@ -232,7 +234,7 @@ class Search:
             label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
             names = [label] if bench is None or len(self.plan.cells) > 1 else []
             names += [item.label] if item.dataset or item.values else []
-            names += [bench.id] if bench is not None else []
+            names += [f"{bench.target}: {bench.id}"] if bench is not None else []
             name = ", ".join(names)
             self.state = replace(self.state, cell_id=cell.id, configuration=name, bench=bench)
         ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
@@ -330,12 +332,9 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     if plan.benches is not None and metric not in (None, plan.judge.headline):
         raise UsageError("BX110.metric-of-benches", metric=metric, name=name)
     metric = metric or plan.judge.headline
-    measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     if budget is not None:
-        try:
-            measure = replace(measure, budget_s=parse_duration(budget))
-        except ValueError as error:
-            raise UsageError("BX100.budget-not-a-time", error=error) from None
+        plan = plan.with_budget(seconds_of(budget))
+    measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
     return replace(
         plan,

@@ -10,11 +10,16 @@ from bench_framework.execution import process
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.extensions.history.record_summary import load_plan
-from bench_framework.extensions.history.series import newest_record, planned_cells, read_records
+from bench_framework.extensions.history.series import (
+    PlannedCell,
+    newest_record,
+    planned_cells,
+    read_records,
+)
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.model.plan import BuildSpec, Plan, stable_id
+from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.revisions import at_revision
 from bench_framework.store import wire
 from bench_framework.store.records import Record
@@ -110,19 +115,26 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     """
     built = {spec.id for spec in _built(plan)}
     cells = planned_cells(wire.dump_plan(plan).encode())[1]
-    needed = {cell.series for cell in cells if cell.build_id in built}
-    needed = needed if plan.benches is None else {plan.scenario_sha256}
+    needed = {_key(cell, plan) for cell in cells if cell.build_id in built}
     planned: dict[str, set[str]] = {}
     with process.Launcher() as launcher:
         here = host.facts(launcher, hyperfine="", results=results, data=results, builds=False)
     for record in read_records(results, plan.name, WALL)[0]:
         if fingerprint(record.prepared.host) == fingerprint(here):
-            series = {cell.series for cell in planned_cells(record.plan)[1]}
-            series.add(load_plan(record.plan).scenario_sha256)
+            of_record, cells = planned_cells(record.plan)
+            series = {_key(cell, of_record) for cell in cells}
             for build in record.prepared.builds:
                 if build.ok and build.revision and not build.dirty:
                     planned.setdefault(build.revision, set()).update(series)
     return {commit for commit, series in planned.items() if needed <= series}
+
+
+def _key(cell: PlannedCell, plan: Plan) -> str:
+    """Return what is equal in all records of a configuration; of benchmarks, without their ids."""
+    if plan.benches is None:
+        return cell.series
+    values = sorted(value for value in cell.values if value[0] not in AXES)
+    return stable_id("benchmarks", plan.scenario_sha256, values)
 
 
 def summary(done: Backfill, command: str) -> Sequence[str]:

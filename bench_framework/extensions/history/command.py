@@ -37,7 +37,7 @@ def history(
         Option(
             metavar="NAME",
             help="Metric: wall, cpu, iteration (of benchmarks), peak_rss, or a count such as instructions; default: "
-            "the first judged metric of the newest record.",
+            "wall, of benchmarks iteration.",
         ),
     ] = None,
     machine: Annotated[

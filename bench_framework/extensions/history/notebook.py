@@ -30,8 +30,8 @@ def history(
 
     Args:
         scenario: name or file of a scenario; default: that of the newest record.
-        metric: wall, cpu, iteration, peak_rss, or a count such as instructions; default: the first judged metric of
-            the newest record.
+        metric: wall, cpu, iteration, peak_rss, or a count such as instructions; default: wall, of benchmarks
+            iteration.
         only: filter of configurations, as ``-k``.
         machine: fingerprint of the machine; default: that of the newest record.
         results: see `load`.

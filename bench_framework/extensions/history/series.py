@@ -26,6 +26,7 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.machine import Fingerprint, fingerprint
 from bench_framework.model.metrics import CPU, ITERATION, WALL
 from bench_framework.model.plan import Plan, Role, stable_id
+from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding, layout
 from bench_framework.workflow.run_options import plan_scenario
@@ -38,11 +39,12 @@ FLOOR: Final = {WALL: 0.005, CPU: 0.005, ITERATION: 0.005}
 OTHER_FLOOR: Final = 0.0005
 DIGITS: Final = 12
 """Hex digits of a digest that identify a program, command or input."""
+TARGET: Final = AXES[1]
 NOT_IN_HEAD: Final = "its revision is not in the history of HEAD"
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
+class PlannedCell:
     """A cell of a plan, with what is equal in all records that measure this configuration."""
 
     id: str
@@ -74,8 +76,8 @@ def scenario_history(
     """Return the history of a scenario on one machine.
 
     `scenario` is a name, a file, or `None` for that of the newest record. `machine` is the digest of
-    a fingerprint; default: that of the newest record. `metric` is by default its first judged one. `only`
-    selects configurations, as ``-k`` does.
+    a fingerprint; default: that of the newest record. `metric` is by default the elapsed time, of
+    benchmarks that of an iteration. `only` selects configurations, as ``-k`` does.
 
     Raises:
         UsageError: BX101, there is no record; BX106, nothing is selected; BX107, an unknown metric;
@@ -127,12 +129,12 @@ def scenario_history(
 
 
 def _main_metric(record: Path) -> str:
-    """Return the first judged metric of a record; the elapsed time if histories have no such metric."""
+    """Return the time per iteration for a record of benchmarks, else the elapsed time."""
     try:
-        headline = load_plan(read_regular(record / layout.PLAN)).judge.headline
+        plan = load_plan(read_regular(record / layout.PLAN))
     except (OSError, ValueError, RecordError):  # `read_records` reports it
         return WALL
-    return headline if headline in MEDIANS else WALL
+    return WALL if plan.benches is None else ITERATION
 
 
 def newest_record(results: Path, scenario: str | None) -> Path:
@@ -170,7 +172,7 @@ def _of_machine(
 
 
 @lru_cache(maxsize=64)
-def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Cell, ...]]:
+def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[PlannedCell, ...]]:
     """Return a plan of ``plan.json`` and its cells, without A/A controls.
 
     Raises `ScenarioError` (BC113): the selection does not fit the plan.
@@ -186,13 +188,21 @@ def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[_Ce
         if plan.revisions is not None:  # its variants are revisions of one configuration
             values.pop(plan.axes[0].name, None)
             label = item.label or plan.name
-        series = stable_id("series", sorted(values.items()), variant.experiment)
-        place = (variant.build_id, item.id if item.dataset else "", stable_id("work", work(cell)))
-        cells.append(_Cell(cell.id, series, label, tuple(values.items()), *place))
+        # The axis of bench targets exists only if there are several.
+        identity = {**values, TARGET: item.bench.target} if item.bench is not None else values
+        series = stable_id("series", sorted(identity.items()), variant.experiment)
+        place = (
+            plan.build_id(cell),
+            item.id if item.dataset else "",
+            stable_id("work", work(cell)),
+        )
+        cells.append(PlannedCell(cell.id, series, label, tuple(values.items()), *place))
     return plan, tuple(cells)
 
 
-def _readings(number: int, record: RecordSummary, cells: Sequence[_Cell]) -> Iterable[_Reading]:
+def _readings(
+    number: int, record: RecordSummary, cells: Sequence[PlannedCell]
+) -> Iterable[_Reading]:
     """Yield the medians of a record, without their places."""
     builds = {build.id: build for build in record.prepared.builds}
     inputs = {item.input_id: item.sha256 for item in record.prepared.inputs}
@@ -256,7 +266,10 @@ def _placed(
 
 
 def _with_changes(
-    series: Sequence[Sequence[_Reading]], cells_of: Mapping[str, _Cell], metric: str, level: float
+    series: Sequence[Sequence[_Reading]],
+    cells_of: Mapping[str, PlannedCell],
+    metric: str,
+    level: float,
 ) -> Iterable[HistorySeries]:
     from bench_framework.extensions.history import compute
     from bench_framework.stats.portable_math import exp

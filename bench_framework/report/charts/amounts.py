@@ -64,6 +64,5 @@ def amount(data: ReportData, ratio: float) -> str:
 
 def colours(data: ReportData) -> str:
     """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
-    return (
-        f"▼ ▲: the whole interval is beyond {format_percent(data.margin)}; ≡: within it; ·: neither"
-    )
+    margin = format_percent(data.margin)
+    return f"▼ ▲: the whole interval is beyond {margin}; ≡: within ±{margin}; ·: neither"

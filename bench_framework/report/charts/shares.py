@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.compare.derived_values import LimitShare, limit_shares
-from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
@@ -17,6 +16,7 @@ from bench_framework.text.words import word
 FEWEST: Final = 2
 """Fewest shares of a figure."""
 NBSP: Final = "\u00a0"
+Ends = tuple[float | None, float | None]
 TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -27,11 +27,14 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     if len(listed) < FEWEST:
         return None
     family = data.plan.unit_family
-    points = tuple(_point(data, share, listed) for share in listed)
+    of_changes = _of_changes(data, listed)
+    ends = of_changes or [(share.share.lo, share.share.hi) for share in listed]
+    points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
+    kind = "the change from the baseline" if of_changes else "the share"
     where = data.on_input(item, "")
     desc = (
-        f"Share in whole runs, peak memory{f' on {where}' if where else ''}; lines: {CI}s of the change "
-        f"from the baseline; {amounts.colours(data)}."
+        f"Share by the time of whole runs, peak memory{f' on {where}' if where else ''}; lines: {CI}s of {kind}; "
+        f"{amounts.colours(data)}."
     )
     limit = listed[0].limit
     return Figure(
@@ -44,7 +47,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     )
 
 
-def _point(data: ReportData, share: LimitShare, listed: Sequence[LimitShare]) -> Point:
+def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     cell_id, row = share.rate.cell_ids[0], share.share
     comparison = data.comparison(cell_id, data.metric)
     verdict = comparison.verdict if comparison is not None else None
@@ -56,12 +59,11 @@ def _point(data: ReportData, share: LimitShare, listed: Sequence[LimitShare]) ->
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
     value = row.value or 0.0
-    lo, hi = _ends(data, row, comparison, listed)
     return Point(
         data.label(cell_id),
         value,
-        x_lo=lo,
-        x_hi=hi,
+        x_lo=ends[0],
+        x_hi=ends[1],
         verdict=verdict,
         lead=percent(value),
         text=" · ".join(filter(None, parts)),
@@ -69,27 +71,29 @@ def _point(data: ReportData, share: LimitShare, listed: Sequence[LimitShare]) ->
     )
 
 
-def _ends(
-    data: ReportData, row: Derived, comparison: Comparison | None, listed: Sequence[LimitShare]
-) -> tuple[float | None, float | None]:
-    """Return the interval of a share: that of the change from the baseline, from which the verdict follows.
+def _of_changes(data: ReportData, listed: Sequence[LimitShare]) -> list[Ends] | None:
+    """Return the shares at the ends of the changes from the baseline, from whose intervals the verdicts follow.
 
-    The interval of the share itself is narrower if the times of the record changed. It remains for the baseline, and
-    where the other one does not contain the share.
+    The baseline has none. The result is `None` if a change has no interval, or one that does not fit the share.
     """
-    roles = ((s, data.plan.cell(s.rate.cell_ids[0]).role) for s in listed)
-    top = next((s.share.value for s, role in roles if role is Role.BASELINE), None)
-    interval = comparison.shown if comparison is not None else None
-    if (
-        top is None
-        or row.value is None
-        or interval is None
-        or not interval.bounded
-        or data.metric != WALL
-    ):
-        return row.lo, row.hi
-    lo, hi = top / interval.hi, top / interval.lo
-    return (lo, hi) if lo <= row.value <= hi else (row.lo, row.hi)
+    ends: list[Ends] = []
+    roles = [(share, data.plan.cell(share.rate.cell_ids[0]).role) for share in listed]
+    top = next((share.share.value for share, role in roles if role is Role.BASELINE), None)
+    if top is None or data.metric != WALL:
+        return None
+    for share, role in roles:
+        comparison = data.comparison(share.rate.cell_ids[0], data.metric)
+        change = comparison.shown if comparison is not None else None
+        if role is Role.BASELINE:
+            ends.append((None, None))
+        elif change is None or not change.bounded:
+            return None
+        else:
+            low, high = top / change.hi, top / change.lo
+            if not low <= (share.share.value or 0.0) <= high:
+                return None
+            ends.append((low, high))
+    return ends
 
 
 def _rate(data: ReportData, share: LimitShare) -> str:
@@ -113,7 +117,12 @@ def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]
         )
         for share, point in zip(listed, points, strict=True)
     )
-    columns = (*left("Variant"), *numeric("Share of the limit"), *left(CI), *numeric("Rate"))
+    columns = (
+        *left("Variant"),
+        *numeric("Share of the limit"),
+        *left(f"At the {CI}"),
+        *numeric("Rate"),
+    )
     columns += (Column("Peak memory", "right"),)
     caption = "Data of the figure: share of the limit"
     return Table("answer-figure-data", caption, columns, rows_, sortable=False)

@@ -14,10 +14,10 @@ from bench_framework.units import counted
 
 _GLYPHS: Final[dict[TestOutcome, str]] = {"passed": "✓", "not-judged": "?"}
 _FAULTS: Final[dict[TestOutcome, str]] = {
-    "missed": "a copy that takes longer passed",
-    "false-alarm": "equal programs failed",
+    "missed": "a gate passed a copy that takes longer",
+    "false-alarm": "a gate failed equal programs",
     "not-judged": "a gate could not judge",
-    "failed": "something could not be measured",
+    "failed": "the gate was not tested",
 }
 """The fault of some scenarios of a suite, in words."""
 _INDENT: Final = 14
@@ -31,42 +31,35 @@ def answer(test: SelfTest) -> str:
         case "missed":
             return (
                 f"the gate is broken: {missed} of {counted(slower, 'gate')} passed a copy that takes {share} longer "
-                f"(it tolerates {margin}){_unseen(test)}"
+                f"(it tolerates {margin})"
             )
         case "false-alarm":
             alarms = counted(test.count(0.0, "worse"), "gate")
             return f"the gate is unreliable here: {alarms} failed a program that was compared with itself"
         case "not-judged":
             return "the gate cannot judge here: use a longer budget or a quieter machine"
+        case "failed" if test.unseen is not None:
+            measured = signed_percent(1 + test.unseen)
+            return f"the gate was not tested: {measured} was measured of a copy that takes {share} longer"
         case "failed":
             return "the gate was not tested: something could not be measured"
     return f"the gate passed equal programs and found each copy that takes {share} longer"
 
 
-def _unseen(test: SelfTest) -> str:
-    """Return a remark if the increase was not measured, so that its margin is not the reason."""
-    passed = [trial for trial in test.trials_of(test.share) if trial.state == "passed"]
-    growths = [trial.growth for trial in passed if trial.growth is not None]
-    if not growths or statistics.median(growths) >= test.share / 2:
-        return ""
-    measured = signed_percent(1 + statistics.median(growths))
-    return f"; only {measured} was measured, so the time is not that of the program"
-
-
 def suite_answer(test: SuiteSelfTest) -> str:
     """Return the result of a suite as a sentence."""
-    count = counted(len(test.tests), "scenario")
     if test.outcome == "passed":
-        return (
-            f"the gates of all {count} passed equal programs and found each copy that takes longer"
-        )
-    names = ", ".join(one.scenario for one in test.tests if one.outcome == test.outcome)
-    return f"{_FAULTS[test.outcome]} in {names}, of {count}"
+        return "each gate passed equal programs and found each copy that takes longer"
+    names = [one.scenario for one in test.tests if one.outcome == test.outcome]
+    where = f"{len(names)} of {counted(len(test.tests), 'scenario')} ({', '.join(names)})"
+    return f"in {where}, {_FAULTS[test.outcome]}"
 
 
-def remark(document: SelfTestDocument, identifier: str) -> str:
-    """Return the line about an earlier self-test for the pages of a gate."""
+def remark(document: SelfTestDocument, identifier: str, level: float) -> str:
+    """Return the line about an earlier self-test for the pages of a gate with an error rate."""
     text = f"self-test {identifier} of this gate on the same machine: {document.answer}"
+    if level != document.level:
+        text += f"; its error rate was {format_percent(document.level)}"
     if document.smallest_found is not None:
         text += f"; smallest slowdown that it found: {format_percent(document.smallest_found)}"
     return text

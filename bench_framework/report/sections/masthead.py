@@ -48,7 +48,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
-        MastheadLine("Rounds", _rounds(data)),
+        MastheadLine("Rounds", _rounds(data, " rounds"), top=True),
         MastheadLine("Configurations", configurations(data)),
         MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
         MastheadLine("Margin", f"{margin} (equivalent: interval within it)"),

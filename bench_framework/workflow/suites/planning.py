@@ -139,11 +139,8 @@ def with_budget(plan: Plan, budget_s: float) -> Plan:
     """Return a plan with a time limit of whole seconds, and with the override that sets it."""
     seconds = max(1, math.floor(budget_s))
     overrides = (*plan.invocation.overrides, f"measure.budget={seconds}s")
-    return replace(
-        plan,
-        measure=replace(plan.measure, budget_s=float(seconds)),
-        invocation=replace(plan.invocation, overrides=overrides),
-    )
+    invocation = replace(plan.invocation, overrides=overrides)
+    return replace(plan.with_budget(float(seconds)), invocation=invocation)
 
 
 def fewest_rounds(plan: Plan, *, gated: bool) -> int:

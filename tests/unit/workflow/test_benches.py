@@ -10,15 +10,18 @@ from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches.screening import left_out
 from bench_framework.execution.progress import Message, Update
 from bench_framework.execution.schedule import InputProgress
+from bench_framework.extensions.history.series import PlannedCell, planned_cells
+from bench_framework.features.gate.self_test import self_test_plan
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.plan import Plan, Role, filled
+from bench_framework.model.plan import Plan, Role, Slot, filled
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import BenchTarget, Block, Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions
+from bench_framework.store import wire
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches
 
 BASE, HEAD = "b" * 40, None
@@ -152,15 +155,18 @@ def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> No
 
 
 def test_the_budget_grows_with_the_ids_unless_it_is_given(folder: Path) -> None:
-    def budget(count: int, more: str = "") -> float | None:
+    def budget(count: int, more: str = "", given_s: float | None = None) -> float | None:
         ids: Ids = {"one": [f"id{n}" for n in range(count)]}
-        plan, builds = between(plan_of(folder, more=more), ids, ids)
+        plan = plan_of(folder, more=more)
+        plan = plan if given_s is None else plan.with_budget(given_s)
+        plan, builds = between(plan, ids, ids)
         return with_benches(plan, builds, Messages())[0].measure.budget_s
 
     assert budget(2) == 300
     assert budget(40) == 22 * 40 * 3 * 0.25
     assert budget(400) == MOST_BUDGET_S
     assert budget(400, "measure: {budget: 2m}\n") == 120
+    assert budget(400, given_s=60) == 60
 
 
 def test_a_target_of_equal_programs_is_the_same_program_alone(folder: Path) -> None:
@@ -173,6 +179,36 @@ def test_a_target_of_equal_programs_is_the_same_program_alone(folder: Path) -> N
     pairs = same_cells(plan, {build.id: build for build in builds})
     labels = {plan.input(plan.cell(cell).input_id).label for pair in pairs for cell in pair}
     assert labels == {"one: a"}
+
+
+def test_the_copies_of_a_self_test_run_every_target_with_a_faster_clock(folder: Path) -> None:
+    ids: Ids = {"one": ["a"], "two": ["b"]}
+    plan, _ = between(plan_of(folder, "bench: all"), ids, ids)
+    plan = self_test_plan(plan, 0.25, 0, "/tmp/clock.so")
+    plan, builds = with_benches(plan, built(plan, {BASE: ids}), Messages())
+    # Base and copy are one build, which is measured nevertheless.
+    assert same_cells(plan, {build.id: build for build in builds}) == frozenset()
+    for cell in plan.cells:
+        shell, _, _, clock, share, program, *arguments = (word[0] for word in cell.command)
+        assert (shell, clock, program) == ("/bin/sh", "/tmp/clock.so", Slot("bin"))
+        assert share == ("0.25" if cell.role is Role.CANDIDATE else "0")
+        assert "--bench" in arguments
+    assert {plan.input(cell.input_id).label for cell in plan.cells} == {"one: a", "two: b"}
+
+
+def test_the_history_of_a_benchmark_is_that_of_its_target(folder: Path) -> None:
+    def cells(worker: str, ids: Ids) -> dict[str, PlannedCell]:
+        plan = plan_of(folder, worker)
+        plan = with_benches(plan, built(plan, {None: ids}), Messages())[0]
+        found = planned_cells(wire.dump_plan(plan).encode())[1]
+        assert all(cell.build_id == plan.build_id(plan.cell(cell.id)) for cell in found)
+        return {dict(cell.values)["benchmark"]: cell for cell in found}
+
+    alone = cells("bench: one", {"one": ["a"]})
+    both = cells("bench: all", {"one": ["a"], "two": ["b"]})
+    assert both["a"].build_id != both["b"].build_id
+    # A further bench target does not begin a new history.
+    assert both["a"].series == alone["a"].series
 
 
 def measured(plan: Plan, growths: Sequence[float]) -> list[InputProgress]:
