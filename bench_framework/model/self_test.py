@@ -14,8 +14,8 @@ OUTCOMES: Final[tuple[TestOutcome, ...]] = (
     "passed",
 )
 STATES: Final[tuple[TrialState, ...]] = ("failed", "worse", "not-judged", "passed")
-"""Of several outcomes or states, the first one of these is that of all together."""
-SEEN: Final = 0.5
+"""The order of outcomes and states: the first one of several is that of all together."""
+MEASURED_PART: Final = 0.5
 """A gate that passed and measured less than this part of a slowdown did not measure the copy that was slowed down."""
 
 
@@ -85,11 +85,11 @@ class SelfTest:
 
     @property
     def unseen(self) -> float | None:
-        """The increase that gates measured that passed the slower copy, if it is less than `SEEN` of the slowdown."""
+        """The increase that gates measured that passed the slower copy, if it is less than `MEASURED_PART` of the slowdown."""
         passed = (trial for trial in self.trials_of(self.share) if trial.state == "passed")
         growths = [trial.growth for trial in passed if trial.growth is not None]
         growth = statistics.median(growths) if growths else None
-        return growth if growth is not None and growth < SEEN * self.share else None
+        return growth if growth is not None and growth < MEASURED_PART * self.share else None
 
     @property
     def outcome(self) -> TestOutcome:

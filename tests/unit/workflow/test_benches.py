@@ -200,9 +200,9 @@ def test_the_history_of_a_benchmark_is_that_of_its_target(folder: Path) -> None:
     def cells(worker: str, ids: Ids) -> dict[str, PlannedCell]:
         plan = plan_of(folder, worker)
         plan = with_benches(plan, built(plan, {None: ids}), Messages())[0]
-        found = planned_cells(wire.dump_plan(plan).encode())[1]
-        assert all(cell.build_id == plan.build_id(plan.cell(cell.id)) for cell in found)
-        return {dict(cell.values)["benchmark"]: cell for cell in found}
+        listed = planned_cells(wire.dump_plan(plan).encode())[1]
+        assert all(cell.build_id == plan.build_id(plan.cell(cell.id)) for cell in listed)
+        return {dict(cell.values)["benchmark"]: cell for cell in listed}
 
     alone = cells("bench: one", {"one": ["a"]})
     both = cells("bench: all", {"one": ["a"], "two": ["b"]})
