@@ -50,6 +50,8 @@ def graph(tmp_path: Path) -> Path:
 
 def widths(page: Any) -> dict[str, float]:
     """Return the widths of the boxes that are visible, by the first letter of their names."""
+    # The frame after the next one shows the new sizes.
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     visible: dict[str, float] = page.evaluate(
         """Object.fromEntries([...document.querySelectorAll("g")]
             .filter(group => group.style.display !== "none")
