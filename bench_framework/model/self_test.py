@@ -85,7 +85,7 @@ class SelfTest:
 
     @property
     def unseen(self) -> float | None:
-        """The increase that gates measured that passed the slower copy, if it is less than `MEASURED_PART` of the slowdown."""
+        """Increase that gates measured that passed the slower copy, if it is less than `MEASURED_PART` of the share."""
         passed = (trial for trial in self.trials_of(self.share) if trial.state == "passed")
         growths = [trial.growth for trial in passed if trial.growth is not None]
         growth = statistics.median(growths) if growths else None
