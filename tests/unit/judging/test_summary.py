@@ -22,7 +22,11 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict(study: type[Study
     ("c", "spread", "expected"),
     [
         (-0.7, 0.01, "use c: not significantly different from b, with the least memory of the two"),
-        (-0.68, 0.5, "use b: not significantly different from c, with the best estimate of the two"),
+        (
+            -0.68,
+            0.5,
+            "use b: not significantly different from c, with the best estimate of the two",
+        ),
     ],
     ids=["within the margin", "beyond the margin"],
 )
