@@ -1,8 +1,9 @@
 """Ten questions to `benchctl ab`, hyperfine and `perfgate paired`: which of them answer right, and how fast?
 
-Usage: ``python tests/validation/bench/ten_questions.py --answers FILE [--times N] [--perfgate PROGRAM] [--hyperfine
+Usage: ``python tests/validation/bench/ten_questions.py [--answers FILE] [--times N] [--perfgate PROGRAM] [--hyperfine
 PROGRAM]``. Five questions are about equal programs, and five about a program with 4 % more work. Each turn asks all
-tools about a question in random order and appends the answers to FILE, so that turns of different hours come together.
+tools about a question in random order and appends the answers to FILE (default: `ten_questions.jsonl` beside this
+script), so that turns of different hours come together.
 `--times 0` asks nothing. It prints the tables of `docs/method.md#other-tools`: the answers, and how often the interval
 of `ab` contains the combined estimate of its other answers to the question.
 
@@ -191,7 +192,7 @@ def print_intervals(table: pd.DataFrame) -> None:
 def main() -> None:
     """Ask all questions and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--answers", type=Path, required=True)
+    parser.add_argument("--answers", type=Path, default=Path(__file__).with_suffix(".jsonl"))
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--hyperfine", default="hyperfine")
     parser.add_argument("--perfgate", default="perfgate")
