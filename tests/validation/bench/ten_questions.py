@@ -2,7 +2,7 @@
 
 Usage: ``python tests/validation/bench/ten_questions.py [--answers FILE] [--times N] [--perfgate PROGRAM] [--hyperfine
 PROGRAM]``. Five questions are about equal programs, and five about a program with 4 % more work. Each turn asks all
-tools about a question in random order and appends the answers to FILE (default: `ten_questions.jsonl` beside this
+tools about a question in random order and appends the answers to FILE (default: `ten_questions.jsonl` next to this
 script), so that turns of different hours come together.
 `--times 0` asks nothing. It prints the tables of `docs/method.md#other-tools`: the answers, and how often the interval
 of `ab` contains the combined estimate of its other answers to the question.
