@@ -417,11 +417,6 @@ class Plan:
                 ids[cell.id] = variant.build_id
         return ids
 
-    def with_budget(self, budget_s: float) -> Plan:
-        """Return the plan with a time limit, in place of one that is calculated from the number of benchmarks."""
-        benches = self.benches and replace(self.benches, calculated=False)
-        return replace(self, measure=replace(self.measure, budget_s=budget_s), benches=benches)
-
     def build_id(self, cell: Cell) -> str:
         """Return the id of the build that a cell runs, or `PROGRAM`."""
         return self._build_ids[cell.id]

@@ -141,7 +141,7 @@ def _clock(*plans: Plan) -> Iterator[str]:
 
 
 def _test(
-    gate: "_Gate", clock: str, options: RunOptions, observer: Observer, repetitions: int
+    gate: _Gate, clock: str, options: RunOptions, observer: Observer, repetitions: int
 ) -> tuple[Path, SelfTest]:
     """Measure the trials of a gate, and write their result. Return its folder, too."""
     with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, _):

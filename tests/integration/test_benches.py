@@ -175,14 +175,15 @@ def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
 def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:
     targets = ("--bench", "by_criterion", "--bench", "by_divan")
     ids = ("--id", "sum[[]n]/1000", "--id", "*::1000")
-    test = ("--self-test", "--repetitions", "1", "--slowdown", "100%", "--json")
+    test = ("--self-test", "--repetitions", "1", "--slowdown", "300%", "--json")
     rounds = ("-S", "measure.rounds=12", "-S", "gate.iteration=20%")
     done = crate("gate", "--base", "HEAD", *targets, *ids, *test, *rounds, *FAST)
     document = valid("gate", done.stdout)
     equal, slower = document["trials"][:2]
-    assert (slower["share"], slower["configurations"]) == (1, 2)
-    assert slower["growth"] == pytest.approx(1, abs=0.3)
-    assert equal["growth"] == pytest.approx(0, abs=0.3)
+    assert (slower["share"], slower["configurations"]) == (3, 2)
+    # The clock is four times as fast, which the noise of a busy machine cannot hide.
+    assert slower["growth"] == pytest.approx(3, abs=1)
+    assert equal["growth"] == pytest.approx(0, abs=1)
 
 
 def test_the_commit_that_slows_a_benchmark_down_is_found(crate: Crate) -> None:

@@ -85,7 +85,8 @@ def gate(
         Option(
             "--self-test",
             help="Test the gate itself, on this machine: measure the base against itself, which must pass, and against "
-            "a copy that is slowed down, which must fail. Exit with 1 if it does not. Also of benchmarks and suites.",
+            "a copy that is slowed down, which must fail. Exit with 1 if it does not. Benchmarks and suites "
+            "can be tested, too.",
         ),
     ] = False,
     repetitions: Annotated[
@@ -138,10 +139,11 @@ def gate(
 
     The key `gate` of the scenario states what counts as a regression. If you
     name a record instead of a scenario, its rounds are judged. With --base, or
-    with the key `gate.against`, every variant is measured at two revisions. The
-    result is also written as JSON, JUnit and Markdown, for CI. Several scenarios
-    have one result, one error rate and one budget. With --scheduler, one host of a
-    fleet measures, and another one of the same kind confirms.
+    with the key `gate.against`, every variant is measured at two revisions. With
+    --bench, the default of --base is merge-base. The result is also written as
+    JSON, JUnit and Markdown, for CI. Several scenarios have one result, one error
+    rate and one budget. With --scheduler, one host of a fleet measures, and another
+    one of the same kind confirms.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.gate import gate_record

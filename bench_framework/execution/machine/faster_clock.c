@@ -1,7 +1,7 @@
 /* Lets the monotonic clocks of a program run faster by the share BENCHCTL_FASTER_CLOCK, so that a harness of
    benchmarks measures times that are longer by it. `benchctl gate --self-test` preloads it. Code that reads the
-   counter of the processor without clock_gettime is not affected. A wait until a time of a faster clock takes longer
-   than by the share. */
+   counter of the processor without clock_gettime is not affected. A wait until a time of such a clock takes too long,
+   because the clock of the kernel is behind it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -50,7 +50,7 @@ from bench_framework.workflow.run_options import (
     require_outside,
     source_of_revisions,
 )
-from bench_framework.workflow.setup.benches import bench_cell_id
+from bench_framework.workflow.setup.benches import bench_cell_id, with_time_limit
 from bench_framework.workflow.setup.preparation import build_programs, open_session
 from bench_framework.workflow.suites.planning import seconds_of
 
@@ -333,7 +333,7 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
         raise UsageError("BX110.metric-of-benches", metric=metric, name=name)
     metric = metric or plan.judge.headline
     if budget is not None:
-        plan = plan.with_budget(seconds_of(budget))
+        plan = with_time_limit(plan, seconds_of(budget))
     measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
     return replace(

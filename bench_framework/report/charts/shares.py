@@ -43,7 +43,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
         f"Share of the limit of {rate(limit.value or 0.0, family)}",
         desc,
         points,
-        _table(data, listed, points),
+        _table(data, listed, points, kind),
     )
 
 
@@ -105,7 +105,9 @@ def _memory(data: ReportData, cell_id: str) -> str:
     return show_size(peak.median, data.plan.unit_family) if peak is not None else ""
 
 
-def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]) -> Table:
+def _table(
+    data: ReportData, listed: list[LimitShare], points: tuple[Point, ...], kind: str
+) -> Table:
     rows_ = tuple(
         Row.build(
             point.label,
@@ -117,14 +119,9 @@ def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]
         )
         for share, point in zip(listed, points, strict=True)
     )
-    columns = (
-        *left("Variant"),
-        *numeric("Share of the limit"),
-        *left(f"At the {CI}"),
-        *numeric("Rate"),
-    )
+    columns = (*left("Variant"), *numeric("Share of the limit"), *left(CI), *numeric("Rate"))
     columns += (Column("Peak memory", "right"),)
-    caption = "Data of the figure: share of the limit"
+    caption = f"Data of the figure: share of the limit, {CI}s of {kind}"
     return Table("answer-figure-data", caption, columns, rows_, sortable=False)
 
 

@@ -227,6 +227,12 @@ def _budgeted(plan: Plan, parts: _Parts) -> Plan:
     return replace(plan, measure=replace(measure, budget_s=float(math.ceil(budget))))
 
 
+def with_time_limit(plan: Plan, budget_s: float) -> Plan:
+    """Return the plan with a time limit that is given, and not calculated from the number of benchmarks."""
+    benches = plan.benches and replace(plan.benches, calculated=False)
+    return replace(plan, measure=replace(plan.measure, budget_s=budget_s), benches=benches)
+
+
 def _summary(plan: Plan, parts: _Parts) -> str:
     """Return what is measured and how long it takes, in one line."""
     benches = [item.bench for item in plan.inputs if item.bench is not None]

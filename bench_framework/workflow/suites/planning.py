@@ -20,6 +20,7 @@ from bench_framework.text.numbers import format_clock
 from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
 from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
+from bench_framework.workflow.setup.benches import with_time_limit
 from bench_framework.workflow.setup.forecast import Forecast, forecast_document, forecast_plan
 from bench_framework.workflow.suites.affected import reasons_to_skip
 
@@ -140,7 +141,7 @@ def with_budget(plan: Plan, budget_s: float) -> Plan:
     seconds = max(1, math.floor(budget_s))
     overrides = (*plan.invocation.overrides, f"measure.budget={seconds}s")
     invocation = replace(plan.invocation, overrides=overrides)
-    return replace(plan.with_budget(float(seconds)), invocation=invocation)
+    return replace(with_time_limit(plan, float(seconds)), invocation=invocation)
 
 
 def fewest_rounds(plan: Plan, *, gated: bool) -> int:

@@ -22,7 +22,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
-from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches
+from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
 
 BASE, HEAD = "b" * 40, None
 HEADER = "version: 1\nname: n\nquestion: q\n"
@@ -158,7 +158,7 @@ def test_the_budget_grows_with_the_ids_unless_it_is_given(folder: Path) -> None:
     def budget(count: int, more: str = "", given_s: float | None = None) -> float | None:
         ids: Ids = {"one": [f"id{n}" for n in range(count)]}
         plan = plan_of(folder, more=more)
-        plan = plan if given_s is None else plan.with_budget(given_s)
+        plan = plan if given_s is None else with_time_limit(plan, given_s)
         plan, builds = between(plan, ids, ids)
         return with_benches(plan, builds, Messages())[0].measure.budget_s
 
