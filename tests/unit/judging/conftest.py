@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import pytest
 
 from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
@@ -207,11 +206,6 @@ class Study:
         return next(c for c in judged.comparisons if c.cell_id == cell_id and c.metric == metric)
 
 
-@pytest.fixture
-def study() -> type[Study]:
-    return Study
-
-
 Crossing = Callable[[Mapping[str, str], str, int], float]
 """Function of a variant's values, input name and round to seconds."""
 
@@ -312,8 +306,3 @@ class Crossed:
     def measured(self, wall: Crossing) -> contrasts.ContrastData:
         runs = runs_of(self.plan, self.blocks(wall), {})
         return contrasts.measured(self.plan, runs, looks_of(self.plan), self.looks())
-
-
-@pytest.fixture
-def crossed() -> type[Crossed]:
-    return Crossed

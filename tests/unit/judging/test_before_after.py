@@ -27,14 +27,14 @@ def wall(values: Mapping[str, str], where: str, number: int) -> float:
     return factor * math.exp(noise)
 
 
-def test_an_axis_of_arguments_or_of_three_features_is_not(crossed: type[Crossed]) -> None:
-    assert experiments.pairs(crossed(AXES).plan) == ()
+def test_an_axis_of_arguments_or_of_three_features_is_not() -> None:
+    assert experiments.pairs(Crossed(AXES).plan) == ()
     three = {**AXES, "alloc": ["sys", "je", "mi"]}
-    assert experiments.pairs(crossed(three, features=["alloc"]).plan) == ()
+    assert experiments.pairs(Crossed(three, features=["alloc"]).plan) == ()
 
 
-def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> None:
-    plan = crossed({"rev": ["v1", "v2", "v3"]}).plan
+def test_revisions_are_before_and_after_however_many() -> None:
+    plan = Crossed({"rev": ["v1", "v2", "v3"]}).plan
     built = tuple(
         replace(v, build=BuildSpec("crate", "bin", revision=dict(v.values)["rev"]))
         for v in plan.variants
@@ -51,8 +51,8 @@ def test_revisions_are_before_and_after_however_many(crossed: type[Crossed]) -> 
     )  # the compiler's flags changed too
 
 
-def test_a_contrast_with_all_adopted_experiments_against_none(crossed: type[Crossed]) -> None:
-    plan = crossed(
+def test_a_contrast_with_all_adopted_experiments_against_none() -> None:
+    plan = Crossed(
         {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]},
         adopted=[("parser", "sonic"), ("alloc", "je")],
     ).plan

@@ -28,13 +28,10 @@ AXES = ("engine", "parser", "allocator")
 
 
 def view_of(
-    study: type[Study],
-    times: Mapping[str, float],
-    holes: Mapping[str, ReasonCode] | None = None,
-    experiment: str = "",
+    times: Mapping[str, float], holes: Mapping[str, ReasonCode] | None = None, experiment: str = ""
 ) -> SummaryView:
     """Return a record whose arms have three axes; `experiment` is an arm that changes a parameter instead."""
-    example = study(arms=tuple(times))
+    example = Study(arms=tuple(times))
 
     def values(arm: str) -> tuple[tuple[str, str], ...]:
         return tuple(zip(AXES, (BASE if arm == experiment else arm).split(), strict=True))
@@ -83,8 +80,8 @@ def changes_of(view: SummaryView) -> set[tuple[str, str, str]]:
     return {(c.axis, c.value, c.reference) for c in single_changes(view, item.id)}
 
 
-def test_single_changes_are_pairs_that_differ_in_one_axis(study: type[Study]) -> None:
-    view = view_of(study, LADDER)
+def test_single_changes_are_pairs_that_differ_in_one_axis() -> None:
+    view = view_of(LADDER)
     changes = {(axis, frozenset(values)) for axis, *values in changes_of(view)}
     assert changes == {
         ("parser", frozenset({"sonic", "simd"})),
@@ -93,9 +90,9 @@ def test_single_changes_are_pairs_that_differ_in_one_axis(study: type[Study]) ->
     }
 
 
-def test_a_part_that_is_worse_and_was_never_left_out_has_a_command(study: type[Study]) -> None:
+def test_a_part_that_is_worse_and_was_never_left_out_has_a_command() -> None:
     holes = {"rayon simd jemalloc": ReasonCode.NO_STEP}
-    parts = parts_of(view_of(study, LADDER, holes), "rayon sonic jemalloc")
+    parts = parts_of(view_of(LADDER, holes), "rayon sonic jemalloc")
     assert parts is not None
     ((worse,), measured, command) = parts.worse, parts.measured, parts.command
     assert (worse.axis, worse.value, worse.better) == ("parser", "sonic", "simd")
@@ -109,8 +106,8 @@ def test_a_part_that_is_worse_and_was_never_left_out_has_a_command(study: type[S
     )
 
 
-def test_the_combination_of_the_best_parts_is_named_if_it_was_measured(study: type[Study]) -> None:
-    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.65})
+def test_the_combination_of_the_best_parts_is_named_if_it_was_measured() -> None:
+    view = view_of({**LADDER, "rayon simd jemalloc": 0.65})
     parts = parts_of(view, "tokio sonic system")
     assert parts is not None
     better = {(value.axis, value.better) for value in parts.worse}
@@ -118,9 +115,9 @@ def test_the_combination_of_the_best_parts_is_named_if_it_was_measured(study: ty
     assert (parts.measured, parts.command) == ("rayon simd jemalloc", "")
 
 
-def test_evidence_in_a_variant_that_is_more_alike_decides(study: type[Study]) -> None:
+def test_evidence_in_a_variant_that_is_more_alike_decides() -> None:
     # With tokio, simd is the better parser; with rayon, sonic is.
-    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.72})
+    view = view_of({**LADDER, "rayon simd jemalloc": 0.72})
     assert parts_of(view, "rayon sonic jemalloc") is None
     # This one is as much like the pair with tokio as like the one with rayon.
     parts = parts_of(view, "tokio sonic jemalloc")
@@ -128,21 +125,21 @@ def test_evidence_in_a_variant_that_is_more_alike_decides(study: type[Study]) ->
     assert [value.axis for value in parts.worse] == ["engine"]
 
 
-def test_no_difference_in_the_same_context_outweighs_one_in_another(study: type[Study]) -> None:
-    view = view_of(study, {**LADDER, "rayon simd jemalloc": 0.7})
+def test_no_difference_in_the_same_context_outweighs_one_in_another() -> None:
+    view = view_of({**LADDER, "rayon simd jemalloc": 0.7})
     assert parts_of(view, "rayon sonic jemalloc") is None
 
 
-def test_an_excluded_combination_has_no_command(study: type[Study]) -> None:
+def test_an_excluded_combination_has_no_command() -> None:
     holes = {"rayon simd jemalloc": ReasonCode.EXCLUDED}
-    parts = parts_of(view_of(study, LADDER, holes), "rayon sonic jemalloc")
+    parts = parts_of(view_of(LADDER, holes), "rayon sonic jemalloc")
     assert parts is not None
     assert (parts.measured, parts.command) == ("", "")
 
 
-def test_an_experiment_that_is_better_is_listed_and_not_combined(study: type[Study]) -> None:
+def test_an_experiment_that_is_better_is_listed_and_not_combined() -> None:
     times = {BASE: 1.0, "large buffer": 0.8, "tokio simd jemalloc": 0.7}
-    parts = parts_of(view_of(study, times, experiment="large buffer"), "tokio simd jemalloc")
+    parts = parts_of(view_of(times, experiment="large buffer"), "tokio simd jemalloc")
     assert parts is not None
     assert parts.worse == ()
     ((experiment,), command) = parts.experiments, parts.command
@@ -150,6 +147,6 @@ def test_an_experiment_that_is_better_is_listed_and_not_combined(study: type[Stu
     assert command == ""
 
 
-def test_a_variant_with_the_best_value_of_each_axis_has_no_fact(study: type[Study]) -> None:
+def test_a_variant_with_the_best_value_of_each_axis_has_no_fact() -> None:
     times = {BASE: 1.0, "tokio simd jemalloc": 0.8}
-    assert parts_of(view_of(study, times), "tokio simd jemalloc") is None
+    assert parts_of(view_of(times), "tokio simd jemalloc") is None

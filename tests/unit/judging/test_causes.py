@@ -227,8 +227,8 @@ LOOPS = {"native": 0.30, "python": 0.41, "threads": 0.20}
 
 
 @pytest.fixture
-def loops(study: type[Study]) -> Study:
-    return study(arms=tuple(LOOPS))
+def loops() -> Study:
+    return Study(arms=tuple(LOOPS))
 
 
 def loop_plan(loops: Study, mechanism: Mechanism | None) -> Plan:

@@ -69,10 +69,8 @@ def comparison_of(example: Study, judgement: Judgement) -> Comparison:
 
 
 @pytest.mark.parametrize("arm", ["a", "b"])
-def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
-    study: type[Study], arm: str
-) -> None:
-    example = study(control=False)
+def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(arm: str) -> None:
+    example = Study(control=False)
     judgement = judged(example, {arm: (7, 30)})
     whole = comparison_of(example, judged(example, {}))
     comparison = comparison_of(example, judgement)
@@ -93,8 +91,8 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(
     assert claims[0].estimate == pytest.approx(0.9, abs=0.001)
 
 
-def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> None:
-    example = study(control=False)
+def test_more_than_five_percent_of_them_refuse_the_cell() -> None:
+    example = Study(control=False)
     judgement = judged(example, {"b": (7, 30, 31)})
     assert comparison_of(example, judgement).verdict is Verdict.NOT_COMPARABLE
     assert phrase(comparison_of(example, judgement).reason) == (
@@ -103,8 +101,8 @@ def test_more_than_five_percent_of_them_refuse_the_cell(study: type[Study]) -> N
     )
 
 
-def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
-    example = study(control=False)
+def test_failures_and_unseen_rounds_count_together() -> None:
+    example = Study(control=False)
     assert (
         comparison_of(example, judged(example, {"b": (7,)}, failed=(9,))).verdict is Verdict.BETTER
     )
@@ -118,8 +116,8 @@ def test_failures_and_unseen_rounds_count_together(study: type[Study]) -> None:
     )
 
 
-def test_warm_runs_are_verified_only_in_plans_with_cold_ones(study: type[Study]) -> None:
-    example = study(control=False)
+def test_warm_runs_are_verified_only_in_plans_with_cold_ones() -> None:
+    example = Study(control=False)
     cold, warm = (example.cell(arm).id for arm in ("a", "b"))
     assert cell_state.needed_caches(example.plan.cells) == {}
     assert cell_state.needed_caches(cold_plan(example, "b").cells) == {cold: "cold", warm: "warm"}

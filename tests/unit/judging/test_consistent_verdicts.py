@@ -44,10 +44,8 @@ def test_the_headline_uses_the_first_metric_that_rounds_decide(
     assert JudgePolicy(metrics=metrics).headline == headline
 
 
-def test_best_group_effects_and_gaps_use_the_headlines_metric(
-    crossed: type[Crossed],
-) -> None:
-    example = crossed(AXES)
+def test_best_group_effects_and_gaps_use_the_headlines_metric() -> None:
+    example = Crossed(AXES)
     plan = replace(example.plan, judge=JudgePolicy(metrics=("cpu", "wall")))
     judged = judge(
         plan, example.blocks(lambda v, _, n: noise(*v.values(), n)), {}, [], example.looks()
@@ -79,8 +77,8 @@ def texts(judged: Judgement, kind: str) -> list[str]:
     return [c.text.replace("\u202f", " ") for c in judged.claims if c.kind == kind]
 
 
-def test_a_larger_rate_is_called_higher_by_every_part(crossed: type[Crossed]) -> None:
-    example = crossed(AXES, features=("parser",))
+def test_a_larger_rate_is_called_higher_by_every_part() -> None:
+    example = Crossed(AXES, features=("parser",))
     judged = served(example, lambda v: math.prod(RATES[x] for x in v.values()))
     engine, parser = texts(judged, "effect")
     assert engine.startswith("engine tokio vs rayon: 3")
@@ -97,11 +95,9 @@ def test_a_larger_rate_is_called_higher_by_every_part(crossed: type[Crossed]) ->
     assert [c.verdict for c in judged.claims if c.kind == "effect"] == [Verdict.BETTER] * 2
 
 
-def test_a_rate_that_changes_sign_over_an_axis_has_the_right_direction(
-    crossed: type[Crossed],
-) -> None:
+def test_a_rate_that_changes_sign_over_an_axis_has_the_right_direction() -> None:
     judged = served(
-        crossed(AXES),
+        Crossed(AXES),
         lambda v: 1.0 if v["parser"] == "simd" else 1.2 if v["engine"] == "rayon" else 0.7,
     )
     (text,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
@@ -119,11 +115,9 @@ def pair_of(arm: str, shift: float, n: int) -> float:
 
 
 @pytest.mark.parametrize("shift", [0.0085, 0.009, 0.018])
-def test_the_best_group_says_of_a_pair_what_the_headline_says(
-    study: type[Study], shift: float
-) -> None:
+def test_the_best_group_says_of_a_pair_what_the_headline_says(shift: float) -> None:
     """Two variants and two metrics: the best group's family is smaller and has more power."""
-    example = study(arms=("a", "b"), control=False)
+    example = Study(arms=("a", "b"), control=False)
     judged = example.judge(
         example.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05)
     )
@@ -139,14 +133,12 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(
     assert len(group.cell_ids) == (1 if ours.verdict.decided else 2)
 
 
-def test_a_conclusive_pair_of_a_large_family_is_reported(
-    study: type[Study],
-) -> None:
+def test_a_conclusive_pair_of_a_large_family_is_reported() -> None:
     """With many variants the best group is the larger family. The verdict of the headline is
     used.
     """
     arms = ("a", *(f"x{n}" for n in range(9)))
-    example = study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
+    example = Study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
 
     def wall(arm: str, _: str, n: int) -> float:
         return 0.05 * (1.05 if arm == "x4" else 1.0) * noise(arm, n, spread=0.05)
@@ -164,9 +156,9 @@ def test_a_conclusive_pair_of_a_large_family_is_reported(
     assert example.cell("x4").id not in judged.best[0].cell_ids
 
 
-def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[Study]) -> None:
+def test_the_reported_noise_floor_is_that_of_the_headlines_metric() -> None:
     """The noise of CPU time does not affect the noise floor of wall time, and vice versa."""
-    example = study(arms=("a", "b"), policy=JudgePolicy(metrics=("wall", "cpu")))
+    example = Study(arms=("a", "b"), policy=JudgePolicy(metrics=("wall", "cpu")))
     blocks = example.blocks(
         lambda arm, _, n: 0.05 * noise(arm, n, spread=0.002),
         cpu=lambda arm, _, n: 0.05 * noise("c", arm, n, spread=0.05),
@@ -187,11 +179,11 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric(study: type[St
         )
 
 
-def test_if_the_control_differs_the_best_group_is_inconclusive(study: type[Study]) -> None:
+def test_if_the_control_differs_the_best_group_is_inconclusive() -> None:
     """Neither the baseline nor the other pairs are conclusive on an input whose A/A control
     differs.
     """
-    example = study(arms=("a", "b", "c"), control=True)
+    example = Study(arms=("a", "b", "c"), control=True)
     factors = {"a": 1.0, "b": 1.2, "c": 1.5}
 
     def judged(control: float) -> Judgement:
@@ -258,13 +250,11 @@ def differences(judged: Judgement) -> list[str]:
     ]
 
 
-def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
-    crossed: type[Crossed],
-) -> None:
+def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table() -> None:
     """001: sonic-rs on an engine that never used it, and −8.4 % from drift. No table reports an
     effect.
     """
-    judged = of_code(crossed(AXES), lambda v: v["engine"], sonic=0.916)
+    judged = of_code(Crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert parser.startswith(f"parser sonic vs simd: {phrase(ONE_PROGRAM)} [")
     (both,) = texts(judged, "interaction")
@@ -284,9 +274,9 @@ def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table(
     ]
 
 
-def test_an_axis_that_reaches_one_engine_has_an_effect_only_there(crossed: type[Crossed]) -> None:
+def test_an_axis_that_reaches_one_engine_has_an_effect_only_there() -> None:
     judged = of_code(
-        crossed(AXES),
+        Crossed(AXES),
         lambda v: v["engine"] + (v["parser"] if v["engine"] == "tokio" else ""),
         sonic=0.9,
     )
@@ -303,10 +293,8 @@ def test_an_axis_that_reaches_one_engine_has_an_effect_only_there(crossed: type[
 
 
 @pytest.mark.parametrize("design", ["ladder", "one-at-a-time"])
-def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
-    crossed: type[Crossed], design: Any
-) -> None:
-    example = crossed(
+def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(design: Any) -> None:
+    example = Crossed(
         {"parser": ["simd", "sonic"], "alloc": ["sys", "je"], "lto": ["off", "on"]},
         design=design,
         drop=lambda v: (
@@ -330,8 +318,8 @@ def test_a_step_that_leaves_the_program_as_it_was_contributes_nothing(
     assert not any("parser: simd → sonic: 1" in t for t in texts(judged, "contributions"))
 
 
-def test_before_and_after_of_one_program_is_no_change(crossed: type[Crossed]) -> None:
-    judged = of_code(crossed({"parser": ["simd", "sonic"]}), lambda _: "one", sonic=0.9)
+def test_before_and_after_of_one_program_is_no_change() -> None:
+    judged = of_code(Crossed({"parser": ["simd", "sonic"]}), lambda _: "one", sonic=0.9)
     (text,) = texts(judged, "before-after")
     assert phrase(ONE_PROGRAM) in text
     assert "inconclusive" not in text

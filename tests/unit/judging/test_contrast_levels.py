@@ -27,10 +27,8 @@ def weighted(values: contrasts.Floats) -> contrasts.Weighted:
     return contrasts.Weighted("i", values, {"cell": 1.0})
 
 
-def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family(
-    crossed: type[Crossed],
-) -> None:
-    at = crossed(AXES).measured(noisy)
+def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family() -> None:
+    at = Crossed(AXES).measured(noisy)
     family = [weighted(np.random.default_rng(n).normal(0, 0.1, 40)) for n in range(5)]
     contrast = contrasts.judge_contrasts(family, at)
     assert {c.verdict for c in contrast} == {Verdict.INCONCLUSIVE}
@@ -40,10 +38,8 @@ def test_the_interval_of_an_inconclusive_contrast_is_that_of_the_whole_family(
     )
 
 
-def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_too(
-    crossed: type[Crossed],
-) -> None:
-    at = crossed(AXES).measured(noisy)
+def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_too() -> None:
+    at = Crossed(AXES).measured(noisy)
     family = [weighted(np.random.default_rng(n).normal(0.5 * (n == 0), 0.1, 40)) for n in range(5)]
     first, *rest = contrasts.judge_contrasts(family, at)
     assert first.verdict is Verdict.WORSE
@@ -54,10 +50,8 @@ def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_
     )
 
 
-def test_the_interval_of_a_selected_contrast_is_valid_with_all_others(
-    crossed: type[Crossed],
-) -> None:
-    at = crossed(AXES).measured(noisy)
+def test_the_interval_of_a_selected_contrast_is_valid_with_all_others() -> None:
+    at = Crossed(AXES).measured(noisy)
     values = np.random.default_rng(1).normal(0, 0.02, 40)
     one, seven = (contrasts.simultaneous(values, at, size) for size in (1, 7))
     assert one.level == pytest.approx(1 - 0.05 / at.looks.count)
@@ -65,10 +59,8 @@ def test_the_interval_of_a_selected_contrast_is_valid_with_all_others(
     assert seven.half_width > one.half_width
 
 
-def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(
-    crossed: type[Crossed],
-) -> None:
-    example = crossed(AXES)
+def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look() -> None:
+    example = Crossed(AXES)
 
     def wall(values: Mapping[str, str], where: str, number: int) -> float:
         later = 3.0 if values["parser"] == "sonic" and number > 18 else 1.0
@@ -82,8 +74,8 @@ def test_no_effect_and_no_contribution_sees_a_round_behind_the_last_look(
     assert {s.contrast.rounds for s in table.steps} == {18}
 
 
-def test_the_interval_of_a_crossing_pays_for_the_looks(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), sizes=(10, 50, 200))
+def test_the_interval_of_a_crossing_pays_for_the_looks() -> None:
+    example = Study(arms=("a", "b"), sizes=(10, 50, 200))
     factors = {"10MiB": 1.2, "50MiB": 1.05, "200MiB": 0.8}
 
     def wall(arm: str, where: str, number: int) -> float:

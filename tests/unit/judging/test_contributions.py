@@ -43,13 +43,13 @@ def ratios(table: Contribution) -> list[float]:
     return [s.contrast.shown.ratio for s in table.steps if s.contrast.shown is not None]
 
 
-def test_drift_over_the_rounds_cancels(crossed: type[Crossed]) -> None:
-    example = crossed(AXES, design="ladder", drop=ladder)
+def test_drift_over_the_rounds_cancels() -> None:
+    example = Crossed(AXES, design="ladder", drop=ladder)
     (table,) = example.judge(lambda v, _, n: seed(v) * 1.1**n).structure.contributions
     assert ratios(table) == pytest.approx([0.916, 0.943], rel=1e-9)
     assert table.unexplained == pytest.approx(0.0, abs=1e-9)
 
 
-def test_before_six_rounds_there_are_no_contributions(crossed: type[Crossed]) -> None:
-    example = crossed(AXES, rounds=5, design="ladder", drop=ladder)
+def test_before_six_rounds_there_are_no_contributions() -> None:
+    example = Crossed(AXES, rounds=5, design="ladder", drop=ladder)
     assert ablation.contributions(example.measured(noisy(seed))) == ((), 0)

@@ -36,10 +36,8 @@ def test_an_exact_line_crosses_where_it_was_drawn() -> None:
     assert scaling.turning(places, ratios, 0.95) == pytest.approx([math.log(23)] * 3, abs=1e-3)
 
 
-def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decide(
-    study: type[Study],
-) -> None:
-    example = study(sizes=(10, 50, 200))
+def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decide() -> None:
+    example = Study(sizes=(10, 50, 200))
     judged = example.judge(example.blocks(line(23)))
     (crossing,) = judged.structure.crossings
     assert crossing.lo_bytes is not None
@@ -55,8 +53,8 @@ def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decid
     assert text.endswith("(interpolated).")
 
 
-def test_an_inconclusive_size_between_widens_the_bracket(study: type[Study]) -> None:
-    example = study(sizes=(10, 50, 200))
+def test_an_inconclusive_size_between_widens_the_bracket() -> None:
+    example = Study(sizes=(10, 50, 200))
     judged = example.judge(example.blocks(line(50, slope=-0.1)))
     assert example.comparison(judged, "b", size=50).verdict in (
         Verdict.INCONCLUSIVE,
@@ -67,20 +65,20 @@ def test_an_inconclusive_size_between_widens_the_bracket(study: type[Study]) -> 
     assert crossing.size_bytes == pytest.approx(50 * MIB, rel=0.1)
 
 
-def test_no_crossing_without_verdicts_on_both_sides(study: type[Study]) -> None:
-    example = study(sizes=(10, 50, 200))
+def test_no_crossing_without_verdicts_on_both_sides() -> None:
+    example = Study(sizes=(10, 50, 200))
     for turn, spread in ((5.0, 0.01), (200.0, 0.01), (45.0, 0.8)):
         assert example.judge(example.blocks(line(turn, spread=spread))).structure.crossings == ()
 
 
-def test_two_sizes_are_too_few_and_another_family_is_no_neighbour(study: type[Study]) -> None:
-    two = study(sizes=(10, 50))
+def test_two_sizes_are_too_few_and_another_family_is_no_neighbour() -> None:
+    two = Study(sizes=(10, 50))
     judged = two.judge(two.blocks(line(23)))
     assert judged.structure.crossings == ()
     assert {c.kind for c in judged.claims if c.kind in ("sign-change", "crossover")} == {
         "sign-change"
     }
-    three = study(sizes=(10, 50, 200))
+    three = Study(sizes=(10, 50, 200))
     smallest, *rest = three.inputs()
     prepared = [replace(smallest, family="other"), *rest]
     assert (

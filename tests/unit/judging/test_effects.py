@@ -51,14 +51,12 @@ def effects_of(at: ContrastData) -> tuple[Effect, ...]:
     return effects.effects(at)[1]
 
 
-def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
-    crossed: type[Crossed],
-) -> None:
+def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels() -> None:
     def drifting(values: Mapping[str, str], _: str, number: int) -> float:
         together = 0.7 if (values["engine"], values["alloc"]) == ("tokio", "je") else 1.0
         return multiplied(values) * together * 1.05**number
 
-    results = effects_of(crossed(AXES).measured(drifting))
+    results = effects_of(Crossed(AXES).measured(drifting))
     assert len(results) == 4 + 5
     # Over the other axes, half of the configurations of je and a third of those of tokio have the
     # interaction too.
@@ -81,12 +79,12 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels(
     assert [len(e.cells) for e in results] == [6, 6, 4, 4, 3, 2, 2, 2, 2]
 
 
-def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
+def test_contrasts_are_those_of_least_squares() -> None:
     """Effect coding of a two-level factorial: an effect is twice its coefficient, an
     interaction four times.
     """
     axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
-    example = crossed(axes, rounds=1)
+    example = Crossed(axes, rounds=1)
     times = {
         key: random.Random(repr(key)).uniform(1, 2) for key in itertools.product(*axes.values())
     }
@@ -107,10 +105,8 @@ def test_contrasts_are_those_of_least_squares(crossed: type[Crossed]) -> None:
     assert means == pytest.approx([*(2 * coefficients[1:4]), *(4 * coefficients[4:7])])
 
 
-def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
-    crossed: type[Crossed],
-) -> None:
-    example = crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
+def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for() -> None:
+    example = Crossed({"a": ["a0", "a1"], "b": ["b0", "b1"]})
     wall = noisy(0.02, lambda v: 1.01 if v["a"] == "a1" else 1.0)
     at = example.measured(wall)
     (first, *_) = results = effects_of(at)
@@ -129,15 +125,15 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for(
     assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than the interval of a single effect
 
 
-def test_cells_that_failed_are_holes(crossed: type[Crossed]) -> None:
-    example = crossed(AXES)
+def test_cells_that_failed_are_holes() -> None:
+    example = Crossed(AXES)
     at = example.measured(noisy(0.01))
     gone = next(c.id for c in example.plan.cells if "mi" in c.label)
     assert effects.effects(replace(at, usable=at.usable - {gone}))[0][0].left_out == ("alloc: mi",)
 
 
-def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crossed]) -> None:
-    example = crossed(AXES)
+def test_a_tripped_control_leaves_every_effect_inconclusive() -> None:
+    example = Crossed(AXES)
     floor = NoiseFloor(example.plan.inputs[0].id, "wall", 0.1, tripped=True)
     at = replace(example.measured(noisy(0.01)), tripped=frozenset({floor.input_id}))
     results = effects_of(at)
@@ -147,24 +143,22 @@ def test_a_tripped_control_leaves_every_effect_inconclusive(crossed: type[Crosse
     assert {c.contrast.verdict for e in results for c in e.cells} == {Verdict.INCONCLUSIVE}
 
 
-def test_equal_programs_have_no_effects(crossed: type[Crossed]) -> None:
+def test_equal_programs_have_no_effects() -> None:
     """At most the nominal share of 24 records with 9 effects each has a significant effect."""
     wrong = 0
     for seed in range(24):
         wall = noisy(0.02, lambda _: 1.0)
         shifted = lambda v, w, n, s=seed, f=wall: f(v, f"{w}{s}", n)  # noqa: E731 -- a record of its own noise
-        results = effects_of(crossed(AXES, rounds=18).measured(shifted))
+        results = effects_of(Crossed(AXES, rounds=18).measured(shifted))
         wrong += any(e.mean.verdict.decided for e in results)
     assert wrong <= 4  # binomial: 24 at 5 %, exceeded with p < 0.01
 
 
-def test_a_pair_that_the_headline_compares_has_the_headlines_verdict(
-    crossed: type[Crossed],
-) -> None:
+def test_a_pair_that_the_headline_compares_has_the_headlines_verdict() -> None:
     """A family of two is more powerful than the headline's eighteen. A page must not report
     both verdicts.
     """
-    judged = crossed(AXES, rounds=18).judge(noisy(0.12))
+    judged = Crossed(AXES, rounds=18).judge(noisy(0.12))
     headline = {
         (c.cell_id, c.ref_cell_id): c
         for c in judged.comparisons

@@ -64,10 +64,8 @@ def with_cells(plan: Plan, *envs: tuple[tuple[str, str], ...]) -> Plan:
     return replace(plan, cells=cells)
 
 
-def test_a_variable_that_reaches_all_arms_is_a_note_and_one_that_reaches_some_a_warning(
-    study: type[Study],
-) -> None:
-    plan = study().plan
+def test_a_variable_that_reaches_all_arms_is_a_note_and_one_that_reaches_some_a_warning() -> None:
+    plan = Study().plan
     four = ("RAYON_NUM_THREADS", "4")
     outside = (("RAYON_NUM_THREADS", "1"),)
     (note,) = variable_events(with_cells(plan, (), ()), outside)

@@ -21,10 +21,10 @@ from tests.unit.judging.conftest import Study, gate_policy, timing
 BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=30.0)
 
 
-def few(study: type[Study], rounds: int) -> Study:
+def few(rounds: int) -> Study:
     """Return a study of a plan whose budget allows a few rounds."""
-    limit = limited(study(measure=BUDGET).plan, RoundLimit(rounds, by_t=True, control=False))
-    return study(rounds=rounds, control=False, measure=limit.measure)
+    limit = limited(Study(measure=BUDGET).plan, RoundLimit(rounds, by_t=True, control=False))
+    return Study(rounds=rounds, control=False, measure=limit.measure)
 
 
 def test_the_mean_log_ratio_has_the_interval_of_a_paired_t_test() -> None:
@@ -43,8 +43,8 @@ def test_two_rounds_or_equal_ratios_have_no_interval(ratios: list[float]) -> Non
     assert paired_t.compare(ratios, [1.0] * len(ratios)) is None
 
 
-def test_four_rounds_of_quiet_programs_have_a_verdict(study: type[Study]) -> None:
-    slower = few(study, 4)
+def test_four_rounds_of_quiet_programs_have_a_verdict() -> None:
+    slower = few(4)
     judged = slower.judge(slower.blocks(timing({"b": 1.03}, spread=0.001)))
     comparison = slower.comparison(judged, "b")
     assert (comparison.verdict, comparison.statistic) == (Verdict.WORSE, "paired-t")
@@ -54,8 +54,8 @@ def test_four_rounds_of_quiet_programs_have_a_verdict(study: type[Study]) -> Non
     assert "BX340" not in {e.code for e in judged.events}
 
 
-def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict(study: type[Study]) -> None:
-    noisy = few(study, 4)
+def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict() -> None:
+    noisy = few(4)
     comparison = noisy.comparison(noisy.judge(noisy.blocks(timing({}, spread=0.1))), "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.shown is not None
@@ -63,19 +63,19 @@ def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict(study: ty
     assert comparison.shown.lo < 1 < comparison.shown.hi
 
 
-def test_two_rounds_have_no_verdict(study: type[Study]) -> None:
+def test_two_rounds_have_no_verdict() -> None:
     """The programs became slower after the warm-up, so that the budget ended after two rounds."""
-    plan = few(study, 4)
+    plan = few(4)
     stopped = replace(plan, rounds=2)
     comparison = stopped.comparison(stopped.judge(stopped.blocks(timing({"b": 2.0}))), "b")
     assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, TOO_FEW)
 
 
-def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control(study: type[Study]) -> None:
+def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control() -> None:
     def has_control(plan: Plan) -> bool:
         return any(cell.role is Role.CONTROL for cell in plan.cells)
 
-    plan = study(measure=BUDGET).plan
+    plan = Study(measure=BUDGET).plan
     lean = limited(plan, RoundLimit(8, control=False))
     assert (looks_of(lean).rounds, looks_of(lean).by_t, looks_of(lean).decidable) == (
         (8,),
@@ -89,9 +89,9 @@ def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control(study: type
     assert (few_rounds.rounds, few_rounds.by_t, few_rounds.decidable) == ((4,), True, True)
 
 
-def test_a_gate_does_not_judge_few_rounds(study: type[Study]) -> None:
+def test_a_gate_does_not_judge_few_rounds() -> None:
     """The t test shows that the candidate is slower, and its level does not hold for a gate."""
-    slower = few(study, 4)
+    slower = few(4)
     blocks = slower.blocks(timing({"b": 1.5}, spread=0.001))
     assert slower.comparison(slower.judge(blocks), "b").verdict is Verdict.WORSE
     gating = gate.first_pass(slower.plan, slower.contents(blocks))
@@ -110,9 +110,9 @@ def test_a_gate_does_not_judge_few_rounds(study: type[Study]) -> None:
     ],
 )
 def test_gates_races_and_plans_with_another_limit_have_the_label_test_only(
-    study: type[Study], changes: dict[str, Any], *, allowed: bool
+    changes: dict[str, Any], *, allowed: bool
 ) -> None:
-    assert allows_few_rounds(replace(study(measure=BUDGET).plan, **changes)) is allowed
+    assert allows_few_rounds(replace(Study(measure=BUDGET).plan, **changes)) is allowed
 
 
 @pytest.mark.parametrize(
@@ -120,12 +120,12 @@ def test_gates_races_and_plans_with_another_limit_have_the_label_test_only(
     [([1.5] * 4, ReasonCode.EQUAL_RATIOS), ([1.1, 2.2], ReasonCode.TOO_FEW_FOR_ANY_VERDICT)],
 )
 def test_ratios_without_a_spread_have_their_own_reason(
-    study: type[Study], ratios: list[float], reason: ReasonCode
+    ratios: list[float], reason: ReasonCode
 ) -> None:
     def wall(arm: str, _: str, number: int) -> float:
         return number * (ratios[number - 1] if arm == "b" else 1.0)
 
-    example = replace(few(study, 4), rounds=len(ratios))
+    example = replace(few(4), rounds=len(ratios))
     comparison = example.comparison(example.judge(example.blocks(wall)), "b")
     assert comparison.reason is not None
     assert comparison.reason.code is reason

@@ -30,12 +30,12 @@ def after(plan: Plan, blocks: Sequence[Block], number: int) -> Look:
     return replace(now, idle=finished_cells(plan, until, {}, (), now))
 
 
-def example_of(study: type[Study]) -> tuple[Study, Timing]:
-    return study(arms=("a", "slow", "near"), rounds=200, measure=POLICY), timing(ARMS, 0.06, 4)
+def example_of() -> tuple[Study, Timing]:
+    return Study(arms=("a", "slow", "near"), rounds=200, measure=POLICY), timing(ARMS, 0.06, 4)
 
 
-def test_a_cell_leaves_when_its_comparisons_are_conclusive(study: type[Study]) -> None:
-    example, wall = example_of(study)
+def test_a_cell_leaves_when_its_comparisons_are_conclusive() -> None:
+    example, wall = example_of()
     now = after(example.plan, example.blocks(wall), 18)
     assert not now.stopped
     assert now.idle == (example.cell("slow").id,)
@@ -43,15 +43,15 @@ def test_a_cell_leaves_when_its_comparisons_are_conclusive(study: type[Study]) -
     assert race.leaving(example.plan, [now], cells, ()) == dict.fromkeys(now.idle, "idle")
 
 
-def test_baselines_and_the_control_stay(study: type[Study]) -> None:
-    example, wall = example_of(study)
+def test_baselines_and_the_control_stay() -> None:
+    example, wall = example_of()
     slow = next(v.id for v in example.plan.variants if v.label == "slow")
     plan = replace(example.plan, further_baselines=(slow,))
     assert after(plan, example.blocks(wall), 18).idle == ()
 
 
-def test_the_steps_of_a_ladder_stay_and_its_experiments_leave(study: type[Study]) -> None:
-    example, wall = example_of(study)
+def test_the_steps_of_a_ladder_stay_and_its_experiments_leave() -> None:
+    example, wall = example_of()
     plan = replace(example.plan, design="ladder")
     assert after(plan, example.blocks(wall), 18).idle == ()
     tried = tuple(replace(v, experiment="trial") if v.label == "slow" else v for v in plan.variants)
@@ -65,21 +65,21 @@ def test_the_steps_of_a_ladder_stay_and_its_experiments_leave(study: type[Study]
 
 
 @pytest.mark.parametrize("policy", [replace(POLICY, until="precision", precision=0.01)])
-def test_all_cells_stay_with_other_rules(study: type[Study], policy: MeasurePolicy) -> None:
-    example, wall = example_of(study)
+def test_all_cells_stay_with_other_rules(policy: MeasurePolicy) -> None:
+    example, wall = example_of()
     plan = replace(example.plan, measure=replace(policy, control=True))
     assert after(plan, example.blocks(wall), 18).idle == ()
 
 
-def test_no_cell_leaves_if_the_control_differs(study: type[Study]) -> None:
-    example, _ = example_of(study)
+def test_no_cell_leaves_if_the_control_differs() -> None:
+    example, _ = example_of()
     wall = timing({**ARMS, "control": 0.5}, 0.06, 4)
     assert after(example.plan, example.blocks(wall), 18).idle == ()
 
 
-def test_a_pair_within_the_best_group_keeps_its_cells(study: type[Study]) -> None:
+def test_a_pair_within_the_best_group_keeps_its_cells() -> None:
     """Both are much faster than the baseline, and which of them is faster is open."""
-    example = study(arms=("a", "one", "two", "open"), rounds=200, measure=POLICY)
+    example = Study(arms=("a", "one", "two", "open"), rounds=200, measure=POLICY)
     effects = {"control": 0.0, "a": 0.0, "one": -0.5, "two": -0.47, "open": 0.045}
     close = after(example.plan, example.blocks(timing(effects, 0.06, 4)), 18)
     assert not close.stopped
@@ -115,8 +115,8 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_leaving_changes_no_verdict_and_saves_runs(study: type[Study], seed: int) -> None:
-    example = study(arms=("a", "slow", "slower", "near"), rounds=90, measure=MeasurePolicy(12, 90))
+def test_leaving_changes_no_verdict_and_saves_runs(seed: int) -> None:
+    example = Study(arms=("a", "slow", "slower", "near"), rounds=90, measure=MeasurePolicy(12, 90))
     wall = timing({**ARMS, "slower": 1.0, "near": 0.03}, 0.12, seed)
     expected, whole = replayed(example, wall, leave=False)
     verdicts, runs = replayed(example, wall, leave=True)
@@ -124,9 +124,9 @@ def test_leaving_changes_no_verdict_and_saves_runs(study: type[Study], seed: int
     assert runs < 0.9 * whole
 
 
-def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) -> None:
+def test_the_cells_of_an_effect_stay_while_it_is_open() -> None:
     """`io` is open at first. Its cells leave together when its effect is conclusive."""
-    example = crossed({"io": ("read", "mmap"), "alloc": ("system", "fast", "slow")}, rounds=200)
+    example = Crossed({"io": ("read", "mmap"), "alloc": ("system", "fast", "slow")}, rounds=200)
     plan = replace(example.plan, measure=POLICY)
     rng = np.random.default_rng(3)
     noise = {(cell.label, n): rng.normal(0, 0.1) for cell in plan.cells for n in range(1, 201)}
@@ -146,8 +146,8 @@ def test_the_cells_of_an_effect_stay_while_it_is_open(crossed: type[Crossed]) ->
     assert late.idle
 
 
-def test_a_look_that_reopens_all_inputs_moves_no_finishing_round(study: type[Study]) -> None:
-    plan = study(arms=("a", "b"), sizes=(1, 2)).plan
+def test_a_look_that_reopens_all_inputs_moves_no_finishing_round() -> None:
+    plan = Study(arms=("a", "b"), sizes=(1, 2)).plan
     one, two = (item.id for item in plan.inputs)
     b_one, b_two = (
         next(c.id for c in plan.cells if c.label == "b" and c.input_id == i) for i in (one, two)
@@ -160,10 +160,8 @@ def test_a_look_that_reopens_all_inputs_moves_no_finishing_round(study: type[Stu
     assert race.finishing_rounds(plan, looks) == {b_one: 60, b_two: 12}
 
 
-def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason(
-    study: type[Study],
-) -> None:
-    example = study(arms=("a", "b"), rounds=60, measure=POLICY)
+def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason() -> None:
+    example = Study(arms=("a", "b"), rounds=60, measure=POLICY)
     here, name = example.plan.inputs[0].id, example.cell("b").id
 
     def wall(arm: str, _: str, number: int) -> float:

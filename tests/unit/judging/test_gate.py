@@ -47,10 +47,8 @@ def states(gating: Gating, example: Study) -> dict[tuple[str, str], str]:
 
 
 @pytest.mark.parametrize("base", ["m", "a", "as", "than", "is"])
-def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(
-    base: str, study: type[Study]
-) -> None:
-    example = study(arms=(base, "new"))
+def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(base: str) -> None:
+    example = Study(arms=(base, "new"))
     plan = replace(example.plan, revisions=Revisions("1" * 40, None))
 
     def rss(arm: str, _: str, number: int) -> float:
@@ -93,8 +91,8 @@ class TestAContinuedRecord:
         }
         return measuring.reopening_looks(plan, contents)
 
-    def test_what_the_gate_cannot_judge_is_measured_again(self, study: type[Study]) -> None:
-        example = study(arms=("a", "b", "c", "d"))
+    def test_what_the_gate_cannot_judge_is_measured_again(self) -> None:
+        example = Study(arms=("a", "b", "c", "d"))
         cells = {example.arm_of(c): c.id for c in example.plan.cells if c.role is Role.CANDIDATE}
         quiet, loud = log_normal_timing({}), log_normal_timing({}, spread=0.4)
 
@@ -109,16 +107,16 @@ class TestAContinuedRecord:
             assert look.dropped == (cells["d"],)
         assert not self.reopened(example, quiet, ("c",))
 
-    def test_a_record_that_reached_its_last_look_stays(self, study: type[Study]) -> None:
-        example = study(arms=("a", "b"), rounds=18, measure=MeasurePolicy(rounds_max=18))
+    def test_a_record_that_reached_its_last_look_stays(self) -> None:
+        example = Study(arms=("a", "b"), rounds=18, measure=MeasurePolicy(rounds_max=18))
         assert not self.reopened(example, log_normal_timing({}, spread=0.4))
 
-    def test_more_rounds_cannot_help_if_the_control_differs(self, study: type[Study]) -> None:
-        assert not self.reopened(study(arms=("a", "b")), log_normal_timing({"control": 1.3}))
+    def test_more_rounds_cannot_help_if_the_control_differs(self) -> None:
+        assert not self.reopened(Study(arms=("a", "b")), log_normal_timing({"control": 1.3}))
 
 
-def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study]) -> None:
-    example = study(arms=("a", "broken", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
+def test_failed_comes_before_worse_and_worse_before_not_judged() -> None:
+    example = Study(arms=("a", "broken", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
     blocks = [
         replace(b, status="failed", wall_s=())
         if example.arm_of(example.plan.cell(b.cell_id)) == "broken"
@@ -131,8 +129,8 @@ def test_failed_comes_before_worse_and_worse_before_not_judged(study: type[Study
     assert len(gating.reasons) == 2
 
 
-def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
-    example = study(
+def test_a_binary_that_grew_fails_at_once() -> None:
+    example = Study(
         arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02), ("binary_size", 0.02)))
     )
     plan = example.plan
@@ -155,21 +153,21 @@ def test_a_binary_that_grew_fails_at_once(study: type[Study]) -> None:
     assert gating.exit_code == 1
 
 
-def test_too_few_rounds_for_any_finding_are_known_before_the_start(study: type[Study]) -> None:
-    few = study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
+def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
+    few = Study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
     needed = rounds_needed(few.plan)
     assert needed is not None
     assert needed > 8
-    enough = study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
+    enough = Study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
     assert rounds_needed(enough.plan) is None
 
 
-def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> None:
+def test_looks_that_the_record_could_take_are_paid_for() -> None:
     """A gate at 1 % discards early interim analyses that the report's 5 % allowed. J counts all
     of them.
     """
     for arms, last in (("abcdefghijk", 20), ("abcdef", 60), ("abc", 18)):
-        example = study(
+        example = Study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)
         )
         regular, strict = looks_of(example.plan), question_of(example.plan).looks
@@ -188,12 +186,9 @@ def test_looks_that_the_record_could_take_are_paid_for(study: type[Study]) -> No
 class TestTheSecondPass:
     @staticmethod
     def passes(
-        study: type[Study],
-        again: dict[str, float],
-        spread: float = 0.005,
-        wall: dict[str, float] | None = None,
+        again: dict[str, float], spread: float = 0.005, wall: dict[str, float] | None = None
     ) -> Gating:
-        example = study(
+        example = Study(
             arms=("a", "slow", "same"), policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02)))
         )
         gating = first(
@@ -225,10 +220,8 @@ class TestTheSecondPass:
         )
         return gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
 
-    def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(
-        self, study: type[Study]
-    ) -> None:
-        example = study(
+    def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(self) -> None:
+        example = Study(
             arms=("a", "slow", "same"),
             sizes=(1, 2),
             policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))),
@@ -257,8 +250,8 @@ class TestTheSecondPass:
         assert "record r" in plan.notes[-1].text
         assert {c.role for c in plan.cells} == {Role.BASELINE, Role.CANDIDATE, Role.CONTROL}
 
-    def test_what_is_worse_again_fails_the_gate(self, study: type[Study]) -> None:
-        gating = self.passes(study, {"slow": 1.05})
+    def test_what_is_worse_again_fails_the_gate(self) -> None:
+        gating = self.passes({"slow": 1.05})
         assert gating.exit_code == 1
         assert {(p.metric, p.state, reasons_of(p)) for p in gating.in_state("worse")} == {
             ("wall", "worse", "regression confirmed"),
@@ -271,8 +264,8 @@ class TestTheSecondPass:
         assert gating.confirmation == "20260101T0100Z"
 
     @pytest.mark.parametrize("factor", [1.0, 0.95])
-    def test_what_is_not_worse_again_passes(self, factor: float, study: type[Study]) -> None:
-        gating = self.passes(study, {"slow": factor})
+    def test_what_is_not_worse_again_passes(self, factor: float) -> None:
+        gating = self.passes({"slow": factor})
         assert gating.exit_code == 0
         assert {p.state for p in gating.pairs if p.metric != "peak_rss"} == {"passed"}
         assert any(
@@ -280,10 +273,8 @@ class TestTheSecondPass:
             for p in gating.pairs
         )
 
-    def test_what_the_second_measurement_cannot_judge_is_not_judged(
-        self, study: type[Study]
-    ) -> None:
-        gating = self.passes(study, {"slow": 1.05}, spread=0.6)
+    def test_what_the_second_measurement_cannot_judge_is_not_judged(self) -> None:
+        gating = self.passes({"slow": 1.05}, spread=0.6)
         assert gating.exit_code == 4
         assert {p.state for p in gating.pairs if p.again is not None} == {"not-judged"}
         assert gating.reasons[0] == (
@@ -301,9 +292,9 @@ class TestTheSecondPass:
         ],
     )
     def test_a_ratio_that_changed_is_measured_again_and_not_confirmed_by_one_measurement(
-        self, again: float, state: str, reason: str, study: type[Study]
+        self, again: float, state: str, reason: str
     ) -> None:
-        example = study(
+        example = Study(
             arms=("a", "moved", "same"),
             rounds=40,
             policy=gate_policy(margins=(("wall", 0.02),)),
@@ -321,7 +312,7 @@ class TestTheSecondPass:
         assert gating.exit_code == 4
         plan = outcome.confirmation_plan(example.plan, gating, "r")
         assert plan is not None
-        repeated = study(arms=("a", "moved"), rounds=40, policy=plan.judge)
+        repeated = Study(arms=("a", "moved"), rounds=40, policy=plan.judge)
         judged = repeated.judge(repeated.blocks(log_normal_timing({"moved": again}, seed=8)))
         twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
         (pair,) = [p for p in twice.pairs if p.again is not None]
@@ -330,9 +321,9 @@ class TestTheSecondPass:
         assert twice.exit_code == (0 if state == "passed" else 4)
         assert not twice.in_state("worse")
 
-    def test_another_time_may_confirm_that_a_candidate_is_worse(self, study: type[Study]) -> None:
+    def test_another_time_may_confirm_that_a_candidate_is_worse(self) -> None:
         # First pass: wall time is worse and CPU time inconclusive. Second pass: the reverse.
-        gating = self.passes(study, {"slow": 1.05}, wall={"slow": 1.05})
+        gating = self.passes({"slow": 1.05}, wall={"slow": 1.05})
         (worse,) = gating.in_state("worse")
         assert gating.exit_code == 1
         assert worse.metric == "cpu"
@@ -340,15 +331,15 @@ class TestTheSecondPass:
             "worse in the second measurement; in the first one, another metric was worse"
         )
 
-    def test_a_control_that_trips_confirms_nothing(self, study: type[Study]) -> None:
-        gating = self.passes(study, {"slow": 1.05, "control": 1.05})
+    def test_a_control_that_trips_confirms_nothing(self) -> None:
+        gating = self.passes({"slow": 1.05, "control": 1.05})
         assert not gating.in_state("worse")
         assert "the A/A control differs significantly" in reasons_of(
             gating.in_state("not-judged")[0]
         )
 
-    def test_nothing_suspicious_needs_no_second_pass(self, study: type[Study]) -> None:
-        example = study()
+    def test_nothing_suspicious_needs_no_second_pass(self) -> None:
+        example = Study()
         assert (
             outcome.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
             is None
@@ -365,10 +356,8 @@ class TestTheStoppingRule:
         blocks = [b for b in example.blocks(wall, **more) if b.round <= number]
         return GateRule().look(Analysis(plan, blocks, plan.inputs[0].id, index, number, {}))
 
-    def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(
-        self, study: type[Study]
-    ) -> None:
-        example = study(policy=gate_policy(margins=(("wall", 0.01),)))
+    def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.01),)))
         wall = log_normal_timing({"b": 1.025}, spread=0.03, seed=3)
         blocks = [b for b in example.blocks(wall) if b.round <= 27]
         assert interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27).stop
@@ -377,30 +366,28 @@ class TestTheStoppingRule:
             phrase(self.look_at(example, wall, 40).reason) == "this was the last interim analysis"
         )
 
-    def test_a_candidate_that_is_worse_on_one_time_needs_no_more_rounds(
-        self, study: type[Study]
-    ) -> None:
-        example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
+    def test_a_candidate_that_is_worse_on_one_time_needs_no_more_rounds(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
         quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
         outcome = self.look_at(example, quiet, 18, cpu=loud)
         assert (outcome.stop, phrase(outcome.reason)) == (True, "the gate can judge every variant")
         assert not self.look_at(example, log_normal_timing({}), 18, cpu=loud).stop
 
-    def test_the_control_lets_the_gate_decide_before_pairs_could(self, study: type[Study]) -> None:
-        example = study(arms=("a", "b"), measure=MeasurePolicy(rounds_min=12, rounds_max=1000))
+    def test_the_control_lets_the_gate_decide_before_pairs_could(self) -> None:
+        example = Study(arms=("a", "b"), measure=MeasurePolicy(rounds_min=12, rounds_max=1000))
         assert question_of(example.plan).looks.needed == 13
         assert self.look_at(example, log_normal_timing({"b": 1.05}), 12).stop
 
-    def test_a_small_detectable_effect_is_no_reason_to_stop_early(self, study: type[Study]) -> None:
+    def test_a_small_detectable_effect_is_no_reason_to_stop_early(self) -> None:
         # With detect: 5 %, an inconclusive comparison passes after the last round. A regression of
         # 4 % must not pass earlier.
-        example = study(policy=gate_policy(margins=(("wall", 0.01),), detect=0.05))
+        example = Study(policy=gate_policy(margins=(("wall", 0.01),), detect=0.05))
         wall = log_normal_timing({}, spread=0.02)
         assert not self.look_at(example, wall, 18).stop
         assert first(example, wall).exit_code == 0
 
-    def test_equivalence_within_the_margin_ends_it(self, study: type[Study]) -> None:
-        example = study(policy=gate_policy(margins=(("wall", 0.02),)))
+    def test_equivalence_within_the_margin_ends_it(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.02),)))
         assert self.look_at(example, log_normal_timing({}), 18).stop
 
 
@@ -419,16 +406,16 @@ class TestTheDecision:
         ],
     )
     def test_the_verdict_of_the_main_metric_decides(
-        self, study: type[Study], ratio: float, spread: float, change: Change
+        self, ratio: float, spread: float, change: Change
     ) -> None:
         policy = gate_policy(margins=(("cpu", 0.02), ("wall", 0.02)))
         timing = log_normal_timing({"b": ratio}, spread=spread)
-        gating = first(study(arms=("a", "b"), policy=policy), timing)
+        gating = first(Study(arms=("a", "b"), policy=policy), timing)
         assert outcome.change_of(gating, policy.gate) is change
 
-    def test_a_confirmed_regression_precedes_an_improvement(self, study: type[Study]) -> None:
+    def test_a_confirmed_regression_precedes_an_improvement(self) -> None:
         policy = gate_policy(margins=(("wall", 0.02),))
-        gating = first(study(arms=("a", "b", "c"), policy=policy), log_normal_timing({"b": 0.9}))
+        gating = first(Study(arms=("a", "b", "c"), policy=policy), log_normal_timing({"b": 0.9}))
         assert outcome.change_of(gating, policy.gate) is Change.BETTER
         pairs = tuple(
             replace(p, state="worse") if p.cell_id != gating.pairs[0].cell_id else p
@@ -437,11 +424,9 @@ class TestTheDecision:
         worse = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
         assert outcome.change_of(worse, policy.gate).decision == "discard"
 
-    def test_only_another_output_is_discarded_where_something_failed(
-        self, study: type[Study]
-    ) -> None:
+    def test_only_another_output_is_discarded_where_something_failed(self) -> None:
         policy = gate_policy(margins=(("wall", 0.02),))
-        gating = first(study(arms=("a", "b"), policy=policy), log_normal_timing({}))
+        gating = first(Study(arms=("a", "b"), policy=policy), log_normal_timing({}))
         for verdict, decision in ((Verdict.OTHER_OUTPUT, "discard"), (Verdict.FAILED, None)):
             pairs = tuple(
                 replace(p, state="failed", comparison=replace(p.comparison, verdict=verdict))
@@ -450,9 +435,9 @@ class TestTheDecision:
             failed = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
             assert outcome.change_of(failed, policy.gate).decision == decision
 
-    def test_measuring_goes_on_until_an_improvement_is_known(self, study: type[Study]) -> None:
+    def test_measuring_goes_on_until_an_improvement_is_known(self) -> None:
         """-1 % is known to be no regression long before it is known to be equivalent."""
-        example = study(arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02),)))
+        example = Study(arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02),)))
         plan = example.plan
         blocks = [
             b for b in example.blocks(log_normal_timing({"b": 0.985}, spread=0.02)) if b.round <= 18
@@ -487,25 +472,23 @@ class TestCountedInstructions:
         ]
         return gate.first_pass(plan, contents)
 
-    def test_more_instructions_fail_the_gate(self, study: type[Study]) -> None:
-        example = study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.03))))
+    def test_more_instructions_fail_the_gate(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.03))))
         gating = self.gated(example, 1.05)
         (worse,) = gating.in_state("worse")
         assert (worse.metric, worse.margin) == ("instructions", 0.02)
         assert reasons_of(worse) == "counted because a time could not be judged; exact"
         assert gating.exit_code == 1
 
-    def test_equal_instructions_do_not_show_that_the_times_are_equal(
-        self, study: type[Study]
-    ) -> None:
-        gating = self.gated(study(policy=gate_policy(margins=(("wall", 0.02),))), 1.0)
+    def test_equal_instructions_do_not_show_that_the_times_are_equal(self) -> None:
+        gating = self.gated(Study(policy=gate_policy(margins=(("wall", 0.02),))), 1.0)
         assert [(p.metric, p.state) for p in gating.pairs] == [
             ("wall", "not-judged"),
             ("instructions", "passed"),
         ]
         assert gating.exit_code == 4
 
-    def test_nothing_is_counted_if_the_times_are_judged(self, study: type[Study]) -> None:
-        example = study(policy=gate_policy(margins=(("wall", 0.02),)))
+    def test_nothing_is_counted_if_the_times_are_judged(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.02),)))
         contents = example.contents(example.blocks(log_normal_timing({})))
         assert not measuring.cells_to_count(example.plan, contents)

@@ -41,10 +41,8 @@ def passed_first(
 
 class TestInstructions:
     @staticmethod
-    def judged(
-        study: type[Study], counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()
-    ) -> Gating:
-        example = study(policy=gate_policy(margins=(*TIMES, ("instructions", 0.01))))
+    def judged(counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()) -> Gating:
+        example = Study(policy=gate_policy(margins=(*TIMES, ("instructions", 0.01))))
         observed = [
             Observation(
                 example.cell(arm).id,
@@ -76,15 +74,15 @@ class TestInstructions:
         ],
     )
     def test_they_are_compared_without_a_second_pass(
-        self, ours: Sequence[float], state: str, code: int, study: type[Study]
+        self, ours: Sequence[float], state: str, code: int
     ) -> None:
-        gating = self.judged(study, {"a": (1000.0, 1000.0), "b": ours})
+        gating = self.judged({"a": (1000.0, 1000.0), "b": ours})
         assert {p.metric: p.state for p in gating.pairs}["instructions"] == state
         assert gating.exit_code == code
 
-    def test_where_nothing_counts_the_gate_has_not_judged(self, study: type[Study]) -> None:
+    def test_where_nothing_counts_the_gate_has_not_judged(self) -> None:
         reason = "valgrind is not installed"
-        gating = self.judged(study, {}, [Event("BX250", reason)])
+        gating = self.judged({}, [Event("BX250", reason)])
         pair = next(p for p in gating.pairs if p.metric == "instructions")
         assert (pair.state, reasons_of(pair), gating.exit_code) == ("not-judged", reason, 4)
         assert gating.reasons == (
@@ -94,8 +92,8 @@ class TestInstructions:
 
 class TestOneProgram:
     @staticmethod
-    def judged(study: type[Study], factors: dict[str, float], codes: tuple[str, str]) -> Gating:
-        example = study(policy=gate_policy(margins=TIMES))
+    def judged(factors: dict[str, float], codes: tuple[str, str]) -> Gating:
+        example = Study(policy=gate_policy(margins=TIMES))
         specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
         plan = replace(
             example.plan,
@@ -112,20 +110,18 @@ class TestOneProgram:
         contents = example.contents(example.blocks(log_normal_timing(factors)), builds)
         return gate.first_pass(plan, contents)
 
-    def test_equal_code_cannot_have_become_slower(self, study: type[Study]) -> None:
-        gating = self.judged(study, {"b": 1.2, "control": 1.2}, ("x", "x"))
+    def test_equal_code_cannot_have_become_slower(self) -> None:
+        gating = self.judged({"b": 1.2, "control": 1.2}, ("x", "x"))
         assert gating.exit_code == 0
         assert {(p.state, p.reasons) for p in gating.pairs} == {("passed", (gate.BUILT_ALIKE,))}
 
-    def test_other_code_can(self, study: type[Study]) -> None:
-        assert self.judged(study, {"b": 1.2}, ("x", "y")).in_state("suspicious")
+    def test_other_code_can(self) -> None:
+        assert self.judged({"b": 1.2}, ("x", "y")).in_state("suspicious")
 
 
 class TestBudgets:
-    def judged(
-        self, study: type[Study], most: float, text: str = "0.1s", metric: str = "wall"
-    ) -> Gating:
-        example = study(policy=gate_policy(margins=TIMES))
+    def judged(self, most: float, text: str = "0.1s", metric: str = "wall") -> Gating:
+        example = Study(policy=gate_policy(margins=TIMES))
         budget = Budget("arm=b", metric, most, text, (example.cell("b").id,))
         blocks = example.blocks(
             log_normal_timing({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB
@@ -133,13 +129,11 @@ class TestBudgets:
         plan = gated(example.plan, budgets=(budget,))
         return gate.first_pass(plan, example.contents(blocks))
 
-    def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(
-        self, study: type[Study]
-    ) -> None:
-        example = study(policy=gate_policy(margins=TIMES))
+    def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(self) -> None:
+        example = Study(policy=gate_policy(margins=TIMES))
         timing = log_normal_timing({}, spread=0.02)
         values = sorted(timing("b", "", n) for n in range(1, 41))
-        (result,) = self.judged(study, 1.0).budgets
+        (result,) = self.judged(1.0).budgets
         interval = median_interval(values, result.level)
         assert interval is not None
         assert (result.lo, result.hi) == interval
@@ -153,7 +147,7 @@ class TestBudgets:
             (math.nextafter(hi, 0), "not-judged", 4),
             (hi, "kept", 0),
         ):
-            gating = self.judged(study, most)
+            gating = self.judged(most)
             assert (gating.budgets[0].state, gating.exit_code) == (state, code)
 
 
@@ -169,9 +163,9 @@ class TestAccepted:
         ],
     )
     def test_an_unknown_metric_or_cell_is_reported(
-        self, change: dict[str, str], reason: str, study: type[Study]
+        self, change: dict[str, str], reason: str
     ) -> None:
-        example = study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(margins=TIMES))
         accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (example.cell("b").id,))
         entry = replace(accepted, **change)  # type: ignore[arg-type]
         gating = passed_first(example, example.plan, {}, accepted=[entry], day=self.DAY)
@@ -182,9 +176,9 @@ class TestAccepted:
 
 
 @pytest.mark.parametrize("reason", [CONTROL_DIFFERS, UNSTABLE])
-def test_an_interval_that_may_not_hold_passes_no_pair(study: type[Study], reason: Reason) -> None:
+def test_an_interval_that_may_not_hold_passes_no_pair(reason: Reason) -> None:
     """The interval excludes a growth beyond the margin, but its ratio changed or the machine was not stable."""
-    example = study()
+    example = Study()
     judged = example.comparison(example.judge(example.blocks(timing({}, 0.004))), "b")
     narrow = replace(
         judged,

@@ -41,8 +41,8 @@ def judged(example: Study, plan: Plan, spread: float = 0.004) -> Judgement:
 
 
 @pytest.fixture
-def example(study: type[Study]) -> Study:
-    return study(arms=tuple(SPEEDS), sizes=(1,))
+def example() -> Study:
+    return Study(arms=tuple(SPEEDS), sizes=(1,))
 
 
 def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:

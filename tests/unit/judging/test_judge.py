@@ -14,20 +14,20 @@ from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study, timing
 
 
-def test_the_same_record_gives_the_same_judgement_to_the_last_bit(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_the_same_record_gives_the_same_judgement_to_the_last_bit() -> None:
+    example = Study(arms=("a", "b", "c"))
     blocks = example.blocks(timing({"b": -0.02}, 0.05))
     assert example.judge(blocks) == example.judge(list(reversed(blocks)))
 
 
 @pytest.mark.parametrize("effect", [0.0, 0.015, 0.03])
-def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect: float) -> None:
+def test_names_and_order_of_variants_move_no_verdict(effect: float) -> None:
     """The timing follows the arm. Arms are renamed and reordered, and the baseline stays first."""
-    plain = study(arms=("a", "b", "c", "d"))
+    plain = Study(arms=("a", "b", "c", "d"))
     wall = timing({"b": effect, "c": -effect, "d": 2 * effect}, 0.03)
     first = plain.judge(plain.blocks(wall))
     back = {"a": "a", "zz": "b", "m m": "c", "<x>": "d", "control": "control"}
-    other = study(arms=("a", "<x>", "zz", "m m"))
+    other = Study(arms=("a", "<x>", "zz", "m m"))
     second = other.judge(other.blocks(lambda arm, i, r: wall(back[arm], i, r)))
     for renamed in ("zz", "m m", "<x>"):
         for metric in ("wall", "cpu"):
@@ -37,8 +37,8 @@ def test_names_and_order_of_variants_move_no_verdict(study: type[Study], effect:
             )
 
 
-def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c", "d"), sizes=(10, 50, 200))
+def test_all_claims_say_what_their_fields_say() -> None:
+    example = Study(arms=("a", "b", "c", "d"), sizes=(10, 50, 200))
     wall = timing({"b": -0.3, "c": 0.015, "d": 0.2}, 0.03)
     judged = example.judge(
         example.blocks(
@@ -67,8 +67,8 @@ def test_all_claims_say_what_their_fields_say(study: type[Study]) -> None:
         assert claim.text == say(replace(claim, text=""))
 
 
-def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_no_claim_uses_a_forbidden_word() -> None:
+    example = Study(arms=("a", "b", "c"))
     judged = example.judge(example.blocks(timing({"b": -0.4, "c": 0.02}, 0.03), rss=lambda *_: 1e7))
     forbidden = (
         "no difference",
@@ -82,8 +82,8 @@ def test_no_claim_uses_a_forbidden_word(study: type[Study]) -> None:
         assert not any(word in claim.text for word in forbidden), claim.text
 
 
-def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
-    example = study(rounds=5)
+def test_before_the_first_look_there_is_no_verdict() -> None:
+    example = Study(rounds=5)
     judged = judge(example.plan, example.blocks(timing({"b": -0.5}, 0.01)), {}, (), ())
     assert {c.verdict for c in judged.comparisons} == {Verdict.INCONCLUSIVE}
     assert {phrase(c.reason) for c in judged.comparisons} == {
@@ -96,8 +96,8 @@ def test_before_the_first_look_there_is_no_verdict(study: type[Study]) -> None:
     )
 
 
-def test_a_cell_with_too_many_void_rounds_has_failed(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_a_cell_with_too_many_void_rounds_has_failed() -> None:
+    example = Study(arms=("a", "b", "c"))
     broken = example.cell("b").id
     blocks = [
         replace(b, status="failed", message="exit status 101", wall_s=())
@@ -114,8 +114,8 @@ def test_a_cell_with_too_many_void_rounds_has_failed(study: type[Study]) -> None
     assert example.comparison(judged, "c").verdict is Verdict.BETTER
 
 
-def test_a_rare_void_round_is_left_out_for_its_pairs_only(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_a_rare_void_round_is_left_out_for_its_pairs_only() -> None:
+    example = Study(arms=("a", "b", "c"))
     broken = example.cell("b").id
     blocks = [
         replace(b, status="timeout", wall_s=()) if b.cell_id == broken and b.round == 7 else b
@@ -126,16 +126,16 @@ def test_a_rare_void_round_is_left_out_for_its_pairs_only(study: type[Study]) ->
     assert example.comparison(judged, "c").rounds == 40
 
 
-def test_warm_up_and_cut_rounds_are_never_used(study: type[Study]) -> None:
-    example = study()
+def test_warm_up_and_cut_rounds_are_never_used() -> None:
+    example = Study()
     blocks = example.blocks(timing({}, 0.01))
     noise = [replace(b, warmup=True, wall_s=(9.0,), seq=b.seq - 1000) for b in blocks[:9]]
     noise += [replace(b, status="skipped", round=41, wall_s=(9.0,)) for b in blocks[:2]]
     assert example.judge([*noise, *blocks]) == example.judge(blocks)
 
 
-def test_another_answer_is_not_compared(study: type[Study]) -> None:
-    example = study()
+def test_another_answer_is_not_compared() -> None:
+    example = Study()
     other = example.cell("b").id
     blocks = [
         replace(b, answer=Answer("zz", 2)) if b.cell_id == other else b
@@ -150,8 +150,8 @@ def test_another_answer_is_not_compared(study: type[Study]) -> None:
     )
 
 
-def test_answers_are_not_compared_if_the_scenario_says_none(study: type[Study]) -> None:
-    example = study(compare="none")
+def test_answers_are_not_compared_if_the_scenario_says_none() -> None:
+    example = Study(compare="none")
     other = example.cell("b").id
     blocks = [
         replace(b, answer=Answer("zz")) if b.cell_id == other else b
@@ -160,8 +160,8 @@ def test_answers_are_not_compared_if_the_scenario_says_none(study: type[Study]) 
     assert example.comparison(example.judge(blocks), "b").verdict is Verdict.BETTER
 
 
-def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode(study: type[Study]) -> None:
-    example = study(arms=("read", "mmap"))
+def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode() -> None:
+    example = Study(arms=("read", "mmap"))
     fell = example.cell("mmap").id
     blocks = [
         replace(b, receipts=(Receipt(effective={"arm": "read"}),)) if b.cell_id == fell else b
@@ -177,8 +177,8 @@ def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode(study: type
     assert judged.status == "not comparable"
 
 
-def test_a_name_that_the_worker_does_not_list_is_no_fallback(study: type[Study]) -> None:
-    example = study(arms=("plain", "quick"))
+def test_a_name_that_the_worker_does_not_list_is_no_fallback() -> None:
+    example = Study(arms=("plain", "quick"))
     described = {"axes": {"arm": {"values": [{"name": "read"}, {"name": "mmap"}]}}}
     build = Build("program", ok=True, sha256="1", describe=described)
     blocks = [
@@ -188,8 +188,8 @@ def test_a_name_that_the_worker_does_not_list_is_no_fallback(study: type[Study])
     assert {s.state for s in example.judge(blocks, {"program": build}).states} == {"measured"}
 
 
-def test_the_noise_floor_is_what_the_control_could_not_exclude(study: type[Study]) -> None:
-    example = study()
+def test_the_noise_floor_is_what_the_control_could_not_exclude() -> None:
+    example = Study()
     judged = example.judge(example.blocks(timing({}, 0.05)))
     control = example.comparison(judged, "control")
     floor = judged.floors[0]
@@ -197,16 +197,16 @@ def test_the_noise_floor_is_what_the_control_could_not_exclude(study: type[Study
     assert floor.fraction == pytest.approx(max(control.shown.hi, 1 / control.shown.lo) - 1)
 
 
-def test_drift_of_the_baseline_is_reported_and_does_not_decide(study: type[Study]) -> None:
-    example = study()
+def test_drift_of_the_baseline_is_reported_and_does_not_decide() -> None:
+    example = Study()
     wall = timing({}, 0.01)
     judged = example.judge(example.blocks(lambda a, i, r: wall(a, i, r) * (1 + 0.01 * r)))
     assert "BX320" in {e.code for e in judged.events}
     assert example.comparison(judged, "b").verdict is Verdict.EQUIVALENT
 
 
-def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study]) -> None:
-    example = study(arms=("a", *"bcdefgh"))
+def test_an_unfinished_family_still_shares_the_planned_level() -> None:
+    example = Study(arms=("a", *"bcdefgh"))
     only = {example.cell(arm).id for arm in ("a", "b", "control")}
     judged = example.judge(
         [b for b in example.blocks(timing({"b": -0.3}, 0.01)) if b.cell_id in only]
@@ -217,10 +217,8 @@ def test_an_unfinished_family_still_shares_the_planned_level(study: type[Study])
     assert sum(s.state == "not-started" for s in judged.states) == 6
 
 
-def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
-    study: type[Study],
-) -> None:
-    example = study(policy=JudgePolicy(metrics=("wall", "rate")))
+def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round() -> None:
+    example = Study(policy=JudgePolicy(metrics=("wall", "rate")))
     described = {"metrics": [{"name": "rate", "direction": "higher"}]}
     blocks = [
         replace(b, receipts=(Receipt(metrics={"rate": 1 / b.wall_s[0]}),))
@@ -231,10 +229,10 @@ def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round(
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_damaged_rounds_are_judged_without_an_error(study: type[Study], seed: int) -> None:
+def test_damaged_rounds_are_judged_without_an_error(seed: int) -> None:
     """Failures, timeouts, cut rounds, missing figures and zeros, in every combination."""
     damage = random.Random(seed)
-    example = study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
+    example = Study(arms=("a", "b", "c"), sizes=(10, 50, 200), rounds=14)
     blocks = []
     for original in example.blocks(timing({"b": 0.1}, 0.02), rss=lambda *_: 1e7):
         block, roll = original, damage.random()
@@ -253,15 +251,15 @@ def test_damaged_rounds_are_judged_without_an_error(study: type[Study], seed: in
     assert all(claim.text == say(claim) for claim in judged.claims)
 
 
-def test_huge_ratios_are_printed_as_factors(study: type[Study]) -> None:
-    example = study()
+def test_huge_ratios_are_printed_as_factors() -> None:
+    example = Study()
     judged = example.judge(example.blocks(lambda a, *_: 5e4 if a == "b" else 5e-7))
     assert example.comparison(judged, "b").verdict is Verdict.WORSE
     assert "b is 100000000000.0" in " ".join(c.text for c in judged.claims)
 
 
-def test_a_record_without_any_block_is_judged_too(study: type[Study]) -> None:
-    judged = judge(study(sizes=(10, 50)).plan, (), {}, (), ())
+def test_a_record_without_any_block_is_judged_too() -> None:
+    judged = judge(Study(sizes=(10, 50)).plan, (), {}, (), ())
     assert {s.state for s in judged.states} == {"not-started"}
     assert judged.status == "exploratory"
     assert "4 not started" in " ".join(c.text for c in judged.claims)

@@ -75,9 +75,9 @@ def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     assert phrase(results.reason).startswith("mixed")
 
 
-def test_no_variant_is_slower_than_the_baseline_and_among_the_best(study: type[Study]) -> None:
+def test_no_variant_is_slower_than_the_baseline_and_among_the_best() -> None:
     """The family of all pairs is larger than that of the headline, which is already conclusive."""
-    example = study(arms=("a", "b", "c"))
+    example = Study(arms=("a", "b", "c"))
     blocks = example.blocks(lambda arm, i, r: draw(arm, i, r) * (1.2 if arm == "b" else 1))
     judged = example.judge(blocks)
     worse = example.comparison(judged, "b")
@@ -97,8 +97,8 @@ def test_an_inconclusive_pair_has_no_additional_digits() -> None:
     assert str(rounded(0.9953, 0.990, 0.99998, margin=0.02, keep=False).hi) == "1.000"
 
 
-def test_combinations_left_out_by_one_rule_are_reported_once(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), sizes=(1, 2))
+def test_combinations_left_out_by_one_rule_are_reported_once() -> None:
+    example = Study(arms=("a", "b"), sizes=(1, 2))
     holes = tuple(
         Hole((("arm", "c"), ("size", f"{s}MiB")), message("excluded by rule 1")) for s in (1, 2)
     )

@@ -20,10 +20,10 @@ def naming(example: Study, *pairs: tuple[str, str], metric: str = "wall") -> Pla
     return replace(example.plan, contrasts=tuple(contrasts))
 
 
-def test_measuring_goes_on_until_a_contrast_is_conclusive(study: type[Study]) -> None:
+def test_measuring_goes_on_until_a_contrast_is_conclusive() -> None:
     arms = {"a": 0.0, "left": 0.5, "right": 0.46, "far": 1.0}
     policy = MeasurePolicy(rounds_max=200)
-    example = study(arms=tuple(arms), rounds=200, measure=policy, policy=JudgePolicy(("wall",)))
+    example = Study(arms=tuple(arms), rounds=200, measure=policy, policy=JudgePolicy(("wall",)))
     plan = naming(example, ("left", "right"))
     blocks = [b for b in example.blocks(timing(arms, 0.1, 3)) if b.round <= 18]
     here = plan.inputs[0].id
@@ -36,8 +36,8 @@ def test_measuring_goes_on_until_a_contrast_is_conclusive(study: type[Study]) ->
     assert outcome.settled == (example.cell("far").id,)
 
 
-def test_a_contrast_has_the_same_verdict_in_the_best_group(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
+def test_a_contrast_has_the_same_verdict_in_the_best_group() -> None:
+    example = Study(arms=tuple(TIMES))
     plan = naming(example, ("medium", "quick"))
     judged = judge(plan, example.blocks(timing(TIMES)), {}, example.inputs(), example.looks())
     (contrast,) = (c for c in judged.comparisons if c.family == "contrast")

@@ -1,7 +1,6 @@
 """A/A families: bounds of rates, exchanged labels, windows judged like reports, and totals."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +20,7 @@ from bench_framework.model.looks import schedule
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.proportions import at_least, at_most
+from tests.unit.judging.conftest import Study
 
 LOOKS = schedule(12, 27, 2, 0.05)
 
@@ -61,10 +61,10 @@ def test_labels_are_exchanged_within_rounds_and_in_all_metrics_alike() -> None:
         assert np.array_equal(theirs[metric], np.where(swapped, first[metric], second[metric]))
 
 
-def test_a_family_is_judged_as_a_report_judges_the_same_rounds(study: Any) -> None:
+def test_a_family_is_judged_as_a_report_judges_the_same_rounds() -> None:
     x, y = times(4, 1.02, 0.02, 40), times(5, 1.0, 0.02, 40)
     arms = {"a": y, "b": x}
-    one_window = study(control=False, policy=JudgePolicy(metrics=("wall", "cpu")))
+    one_window = Study(control=False, policy=JudgePolicy(metrics=("wall", "cpu")))
     blocks = one_window.blocks(
         lambda arm, _, number: float(arms[arm]["wall"][number - 1]),
         lambda arm, _, number: float(arms[arm]["cpu"][number - 1]),

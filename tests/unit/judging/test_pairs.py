@@ -13,9 +13,9 @@ from tests.unit.judging.conftest import Study, timing
 
 
 @pytest.fixture
-def measured(study: type[Study]) -> tuple[Runs, CellPair, JudgeRule]:
+def measured() -> tuple[Runs, CellPair, JudgeRule]:
     """Return the runs of a study in which ``b`` is 5 % slower, the pair, and its rule."""
-    example = study()
+    example = Study()
     plan, looks = example.plan, looks_of(example.plan)
     runs = runs_of(plan, example.blocks(timing({"b": 0.05}, 0.004)), {})
     baseline = plan.baseline_cell(plan.inputs[0].id)

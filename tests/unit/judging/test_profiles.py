@@ -131,8 +131,8 @@ def judged(study: Study, *profiles: Profile) -> Judgement:
     return attach(study.judge(study.blocks(lambda *_: 0.05)), study.plan, profiles)
 
 
-def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[Study]) -> None:
-    given = study(rounds=12)
+def test_every_sentence_says_self_samples_and_runs_and_none_a_time() -> None:
+    given = Study(rounds=12)
     judgement = judged(given, profile(given.cell("a").id))
     texts = [c.text for c in judgement.claims if c.kind.startswith("profile")]
     assert texts[0].startswith("50\u202f% [") or texts[0].startswith("50.0\u202f% [")
@@ -146,8 +146,8 @@ def test_every_sentence_says_self_samples_and_runs_and_none_a_time(study: type[S
     ]
 
 
-def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
-    given = study(rounds=12)
+def test_too_few_samples_rank_nothing() -> None:
+    given = Study(rounds=12)
     few = replace(
         profile(given.cell("a").id),
         runs=(33, 33, 33),
@@ -163,8 +163,8 @@ def test_too_few_samples_rank_nothing(study: type[Study]) -> None:
     assert shares_of(replace(few, runs=(34, 33, 33))).enough
 
 
-def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> None:
-    given = study(rounds=12)
+def test_before_and_after_need_both_profiles_made_alike() -> None:
+    given = Study(rounds=12)
     a, b = profile(given.cell("a").id), profile(given.cell("b").id)
     both = [c for c in judged(given, a, b).claims if c.kind == "profile-before-after"]
     assert [getattr(c.fact, "name", "") for c in both] == ["JSON", "memory", "other"]
@@ -179,8 +179,8 @@ def test_before_and_after_need_both_profiles_made_alike(study: type[Study]) -> N
     assert not [c for c in judged(given, b).claims if c.kind == "profile-before-after"]
 
 
-def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study]) -> None:
-    given = study(rounds=12)
+def test_the_summary_has_the_largest_buckets_of_each_profile() -> None:
+    given = Study(rounds=12)
     both = [profile(given.cell(name).id) for name in ("a", "b")]
     (claim,) = (c for c in judged(given, *both).claims if c.kind == "profile-summary")
     buckets = [b for b in shares_of(both[0]).buckets if b.name != "other"]
@@ -192,8 +192,8 @@ def test_the_summary_has_the_largest_buckets_of_each_profile(study: type[Study])
     assert f", unclassified {100 * rest.own.share.value:.0f}\u202f% [" in claim.text
 
 
-def test_profiles_change_no_verdict_and_are_replaced_whole(study: type[Study]) -> None:
-    given = study(rounds=12)
+def test_profiles_change_no_verdict_and_are_replaced_whole() -> None:
+    given = Study(rounds=12)
     base = given.judge(
         given.blocks(lambda arm, _, n: 0.05 * (1.2 if arm == "b" else 1) * (1 + n / 1e4))
     )

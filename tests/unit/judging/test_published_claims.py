@@ -184,8 +184,8 @@ MEMORY = {"a": 34e6, "quick": 90e6}
 
 
 @pytest.fixture
-def example(study: type[Study]) -> Study:
-    return study(arms=tuple(SPEEDS), sizes=(1,), policy=JudgePolicy(margin=0.05))
+def example() -> Study:
+    return Study(arms=tuple(SPEEDS), sizes=(1,), policy=JudgePolicy(margin=0.05))
 
 
 def variant_id(plan: Plan, arm: str) -> str:
@@ -268,8 +268,8 @@ def test_a_value_is_measured_for_the_variant_alone(example: Study) -> None:
     assert [f.outcome for f in results(example, example.plan, less)] == [LARGER]
 
 
-def test_a_claim_that_was_not_measured_is_not_tested(study: type[Study]) -> None:
-    example = study(arms=tuple(SPEEDS), sizes=(1, 2))
+def test_a_claim_that_was_not_measured_is_not_tested() -> None:
+    example = Study(arms=tuple(SPEEDS), sizes=(1, 2))
     for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
         claim = about(example.plan, figure, metric=metric, input_ids=("0" * 12,))
         (fact,) = results(example, example.plan, claim)
@@ -382,8 +382,8 @@ def test_a_contrast_and_a_derived_value_test_claims(example: Study) -> None:
     assert [t.form for f in facts for t in f.tests] == ["ratio", "value", "ratio", "value"]
 
 
-def test_a_claim_about_every_input_must_hold_on_each(study: type[Study]) -> None:
-    example = study(arms=("a", "b"), sizes=(1, 2, 4))
+def test_a_claim_about_every_input_must_hold_on_each() -> None:
+    example = Study(arms=("a", "b"), sizes=(1, 2, 4))
     of_b = {"1MiB": 1.3, "2MiB": 1.0, "4MiB": 0.5}
 
     def speed(arm: str, where: str) -> float:
@@ -405,10 +405,8 @@ def test_a_claim_about_every_input_must_hold_on_each(study: type[Study]) -> None
 @pytest.mark.parametrize(
     ("power", "outcome"), [(1.0, REPRODUCED), (0.5, SMALLER), (2.0, LARGER), (1.05, OPEN)]
 )
-def test_a_linear_claim_is_tested_by_the_exponents(
-    study: type[Study], power: float, outcome: Outcome
-) -> None:
-    example = study(arms=("a", "b"), sizes=(1, 2, 4))
+def test_a_linear_claim_is_tested_by_the_exponents(power: float, outcome: Outcome) -> None:
+    example = Study(arms=("a", "b"), sizes=(1, 2, 4))
     claim = PublishedClaim("text", "linear", "scaling", "", example.plan.baseline_id, (), "wall")
     (fact,) = results(
         example, example.plan, claim, speed=lambda _, where: int(where.removesuffix("MiB")) ** power

@@ -74,8 +74,8 @@ def run(example: Study, wall: Timing) -> Raced:
     return Raced(judge(plan, blocks, {}, (), taken), taken, len(blocks))
 
 
-def racing(study: type[Study], **options: Any) -> Study:
-    return study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)
+def racing(**options: Any) -> Study:
+    return Study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy(), **options)
 
 
 def _policy(strategy: str = "race", until: str = "conclusive") -> MeasurePolicy:
@@ -83,13 +83,11 @@ def _policy(strategy: str = "race", until: str = "conclusive") -> MeasurePolicy:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
-    study: type[Study], seed: int
-) -> None:
+def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(seed: int) -> None:
     wall = race_timing(0.08, seed)
-    example = racing(study)
+    example = racing()
     raced = run(example, wall)
-    fixed = run(study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed", "rounds")), wall)
+    fixed = run(Study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed", "rounds")), wall)
     assert fixed.runs == 7 * ROUNDS
     assert raced.runs <= 0.45 * fixed.runs
     (result,), (expected,) = raced.judgement.best, fixed.judgement.best
@@ -98,10 +96,8 @@ def test_a_race_finds_the_best_of_six_in_less_than_half_of_the_runs(
     assert not {example.cell(arm).id for arm in "ef"} & set(result.cell_ids)
 
 
-def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose(
-    study: type[Study],
-) -> None:
-    example = racing(study)
+def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose() -> None:
+    example = racing()
     raced = run(example, LONG)
     assert len(raced.looks) > 1
     last = raced.looks[-1].round
@@ -111,12 +107,12 @@ def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose(
     assert example.cell("a").id not in raced.judgement.best[0].cell_ids
 
 
-def test_the_reason_for_dropping_a_cell_is_valid_at_the_end(study: type[Study]) -> None:
+def test_the_reason_for_dropping_a_cell_is_valid_at_the_end() -> None:
     """Its rounds are frozen while others continue. No later interim analysis may change the
     verdict.
     """
     for seed in range(3):
-        raced = run(racing(study), race_timing(0.1, seed))
+        raced = run(racing(), race_timing(0.1, seed))
         beaten = {c for result in raced.looks for c in result.trailing}
         assert beaten
         assert not beaten & set(raced.judgement.best[0].cell_ids)
@@ -124,10 +120,8 @@ def test_the_reason_for_dropping_a_cell_is_valid_at_the_end(study: type[Study]) 
         assert all(lost.to_cell_id for lost in raced.judgement.race.lost if lost.beaten)
 
 
-def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
-    study: type[Study],
-) -> None:
-    example = racing(study)
+def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> None:
+    example = racing()
     raced = run(example, LONG)
     assert raced.judgement.race is not None
     assert (raced.judgement.race.runs, raced.judgement.race.fixed) == (raced.runs, 7 * ROUNDS)
@@ -142,29 +136,29 @@ def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped(
     assert claim.adjust == f"Holm over 15 pairs, {looks_of(example.plan).count} looks"
 
 
-def test_a_fixed_plan_has_no_race(study: type[Study]) -> None:
+def test_a_fixed_plan_has_no_race() -> None:
     fixed = run(
-        study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), race_timing(0.05)
+        Study(arms=tuple(EFFECTS), rounds=ROUNDS, measure=_policy("fixed")), race_timing(0.05)
     )
     assert fixed.judgement.race is None
     assert not any(result.trailing for result in fixed.looks)
 
 
-def test_no_variant_is_dropped_while_the_control_differs(study: type[Study]) -> None:
-    raced = run(racing(study), race_timing(0.05, effects={**EFFECTS, "control": 0.6}))
+def test_no_variant_is_dropped_while_the_control_differs() -> None:
+    raced = run(racing(), race_timing(0.05, effects={**EFFECTS, "control": 0.6}))
     assert not any(result.trailing for result in raced.looks)
     assert raced.judgement.race is not None
     assert [lost for lost in raced.judgement.race.lost if lost.beaten] == []
 
 
-def test_equal_programs_never_leave_as_losers(study: type[Study]) -> None:
+def test_equal_programs_never_leave_as_losers() -> None:
     equal = dict.fromkeys(EFFECTS, 0.0)
-    losers = [run(racing(study), race_timing(0.1, seed, equal)).judgement.race for seed in range(4)]
+    losers = [run(racing(), race_timing(0.1, seed, equal)).judgement.race for seed in range(4)]
     assert [lost for example in losers if example for lost in example.lost if lost.beaten] == []
 
 
-def test_the_looks_of_a_race_begin_where_a_variant_can_lose(study: type[Study]) -> None:
-    looks = looks_of(racing(study).plan)
+def test_the_looks_of_a_race_begin_where_a_variant_can_lose() -> None:
+    looks = looks_of(racing().plan)
     assert looks.rounds[-1] == ROUNDS
     # 15 pairs share the level. n rounds have 2ⁿ labels, two of them are the most extreme ones, and
     # the main score has 80 % of the level.
@@ -173,12 +167,10 @@ def test_the_looks_of_a_race_begin_where_a_variant_can_lose(study: type[Study]) 
     assert 2.0 ** (looks.rounds[0] - 1) < least or looks.rounds[0] == 12
 
 
-def test_with_a_control_an_earlier_look_drops_what_is_worse_than_the_baseline(
-    study: type[Study],
-) -> None:
+def test_with_a_control_an_earlier_look_drops_what_is_worse_than_the_baseline() -> None:
     """Three runs per round decide a comparison with the baseline before one of two variants."""
     effects = {"a": 0.0} | dict.fromkeys(map(str, range(20)), 0.5)
-    example = study(arms=tuple(effects), rounds=ROUNDS, measure=_policy())
+    example = Study(arms=tuple(effects), rounds=ROUNDS, measure=_policy())
     raced = run(example, race_timing(0.05, effects=effects))
     assert raced.looks[0].round == 12
     assert len(raced.looks[0].trailing) == 20
@@ -186,8 +178,8 @@ def test_with_a_control_an_earlier_look_drops_what_is_worse_than_the_baseline(
     assert looks_of(without).rounds[0] > 12
 
 
-def test_the_winner_may_come_after_the_dropped_cell_in_the_plan(study: type[Study]) -> None:
-    races = [run(racing(study), race_timing(0.1, seed, WORST_FIRST)) for seed in range(6)]
+def test_the_winner_may_come_after_the_dropped_cell_in_the_plan() -> None:
+    races = [run(racing(), race_timing(0.1, seed, WORST_FIRST)) for seed in range(6)]
     dropped = [c for raced in races for c in raced.judgement.claims if c.kind == "dropped"]
     assert len(dropped) > 3
     assert all("Holm over 15 pairs" in (c.adjust or "") for c in dropped if c.reference != "a")
@@ -211,13 +203,11 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
     assert other.mirrored() == one
 
 
-def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to(
-    study: type[Study],
-) -> None:
+def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to() -> None:
     """One significant loss drops it. A second rival would run on without an effect on the
     result.
     """
-    cells = [c.id for c in racing(study).plan.cells if c.role is not Role.CONTROL]
+    cells = [c.id for c in racing().plan.cells if c.role is not Role.CONTROL]
 
     def pair(
         cell: int, ref: int, ratio: float, *, mde: float | None = 0.1, family: str = "best"

@@ -77,11 +77,9 @@ def rows(result: Bridge, role: str, metric: str = "wall") -> list[BridgedCell]:
     return [row for row in result.cells if row.role == role and row.comparison.metric == metric]
 
 
-def pair(
-    study: type[Study], arms: tuple[str, ...] = ARMS, seed: int = 0
-) -> tuple[Session, Session]:
+def pair(arms: tuple[str, ...] = ARMS, seed: int = 0) -> tuple[Session, Session]:
     """Return two sessions. Every arm except the first was rebuilt."""
-    example = study(arms=arms)
+    example = Study(arms=arms)
     after = Session(
         example,
         "B",
@@ -91,14 +89,14 @@ def pair(
     return Session(example, "A", seed=seed), after
 
 
-def test_equal_code_command_and_input_is_an_anchor(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_equal_code_command_and_input_is_an_anchor() -> None:
+    before, after = pair()
     result = anchors.matches(before.side(), after.side())
     assert [(m.role, m.change) for m in result] == [("anchor", ""), ("changed", "code")]
 
 
-def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_a_changed_cell_is_compared_with_its_anchor() -> None:
+    before, after = pair()
     after.times["changed"] = 0.06
     result = record_comparison.bridge(before.side(), after.side())
     (anchor,), (changed,) = rows(result, "anchor"), rows(result, "changed")
@@ -112,11 +110,11 @@ def test_a_changed_cell_is_compared_with_its_anchor(study: type[Study]) -> None:
     assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
 
 
-def test_drift_that_hits_both_alike_cancels_round_by_round(study: type[Study]) -> None:
+def test_drift_that_hits_both_alike_cancels_round_by_round() -> None:
     """The machine slows down by a third within each record. The ratio to the anchor does not
     change.
     """
-    before, after = pair(study)
+    before, after = pair()
     after.times["changed"] = 0.055
     still = change_to_anchors(before, after)
     before.machine = after.machine = lambda number: 1 + number / 60
@@ -138,9 +136,9 @@ def change_to_anchors(before: Session, after: Session) -> Contrast:
     return record_comparison._contrast(*ends)
 
 
-def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Study]) -> None:
+def test_an_anchor_that_moved_refuses_every_time_with_its_figure() -> None:
     """Document 003: the unchanged program moved by 16 % between the sessions."""
-    before, after = pair(study)
+    before, after = pair()
     after.machine = lambda _: 1.16
     result = record_comparison.bridge(before.side(), after.side())
     (changed,) = rows(result, "changed")
@@ -154,8 +152,8 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure(study: type[Stu
     )
 
 
-def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_an_anchor_that_is_not_known_closely_refuses_too() -> None:
+    before, after = pair()
     before.spread = after.spread = 0.2
     (changed,) = rows(record_comparison.bridge(before.side(), after.side()), "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
@@ -164,8 +162,8 @@ def test_an_anchor_that_is_not_known_closely_refuses_too(study: type[Study]) -> 
     )
 
 
-def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -> None:
-    before, after = pair(study, ("anchor", "other", "changed"))
+def test_one_of_two_anchors_that_moved_is_enough_to_refuse() -> None:
+    before, after = pair(("anchor", "other", "changed"))
     after.times["other"] = 0.06
     (changed,) = rows(record_comparison.bridge(before.side(), after.side()), "changed")
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
@@ -174,8 +172,8 @@ def test_one_of_two_anchors_that_moved_is_enough_to_refuse(study: type[Study]) -
     )
 
 
-def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_without_an_anchor_nothing_is_compared() -> None:
+    before, after = pair()
     after.code = {arm: f"{code}-2" for arm, code in after.code.items()}
     result = record_comparison.bridge(before.side(), after.side())
     assert not rows(result, "anchor")
@@ -193,9 +191,9 @@ def test_without_an_anchor_nothing_is_compared(study: type[Study]) -> None:
     ],
 )
 def test_another_machine_refuses_times_and_keeps_exact_numbers(
-    study: type[Study], change: dict[str, object], condition: str
+    change: dict[str, object], condition: str
 ) -> None:
-    before, after = pair(study)
+    before, after = pair()
     other = replace(HOST, **change)  # type: ignore[arg-type]
     result = record_comparison.bridge(
         before.side(), after.side(other), ("wall", "cpu", "binary_size")
@@ -211,16 +209,16 @@ def test_another_machine_refuses_times_and_keeps_exact_numbers(
     )
 
 
-def test_a_minor_release_of_the_kernel_is_left_to_the_anchors(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_a_minor_release_of_the_kernel_is_left_to_the_anchors() -> None:
+    before, after = pair()
     result = record_comparison.bridge(before.side(), after.side(replace(HOST, kernel="6.1.0-31")))
     assert result.conditions == ()
     assert result.remarks == ("kernel: 6.1.0-28 → 6.1.0-31",)
     assert rows(result, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
 
 
-def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_the_changed_cells_of_all_metrics_are_one_family() -> None:
+    before, after = pair()
     after.times["changed"] = 0.06
     result = record_comparison.bridge(before.side(), after.side())
     judged = [r.comparison for metric in ("wall", "cpu") for r in rows(result, "changed", metric)]
@@ -232,10 +230,8 @@ def test_the_changed_cells_of_all_metrics_are_one_family(study: type[Study]) -> 
     assert ranked[0].shown.level == pytest.approx(1 - 0.05 / len(judged))
 
 
-def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same(
-    study: type[Study],
-) -> None:
-    before, after = pair(study, arms=("anchor", "changed", "changed-too"))
+def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same() -> None:
+    before, after = pair(arms=("anchor", "changed", "changed-too"))
     after.times["changed"] = 0.06
     side = after.side()
     other = next(c for c in side.plan.cells if after.example.arm_of(c) == "changed-too")
@@ -254,8 +250,8 @@ def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same(
     assert first.shown.level == pytest.approx(1 - 0.05 / 4)
 
 
-def test_another_environment_is_reported_and_left_to_the_anchors(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_another_environment_is_reported_and_left_to_the_anchors() -> None:
+    before, after = pair()
     result = record_comparison.bridge(
         before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),)))
     )
@@ -263,8 +259,8 @@ def test_another_environment_is_reported_and_left_to_the_anchors(study: type[Stu
     assert result.remarks == ("environment: nothing set → LD_PRELOAD=x.so",)
 
 
-def test_another_answer_is_another_work(study: type[Study]) -> None:
-    before, after = pair(study)
+def test_another_answer_is_another_work() -> None:
+    before, after = pair()
     side = after.side()
     cell = next(c for c in side.plan.cells if c.role is Role.CANDIDATE)
     other = replace(side, answers={**side.answers, cell.id: "d1"})
@@ -272,8 +268,8 @@ def test_another_answer_is_another_work(study: type[Study]) -> None:
     assert changed.comparison.verdict is Verdict.OTHER_OUTPUT
 
 
-def test_another_input_is_another_work(study: type[Study]) -> None:
-    example = study(arms=ARMS, sizes=(10,))
+def test_another_input_is_another_work() -> None:
+    example = Study(arms=ARMS, sizes=(10,))
     first, second = Session(example, "A").side(), Session(example, "B").side()
     changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
     result = record_comparison.bridge(first, replace(second, inputs=changed))
@@ -282,8 +278,8 @@ def test_another_input_is_another_work(study: type[Study]) -> None:
     }
 
 
-def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
-    example = study(arms=ARMS, sizes=(10,))
+def test_an_input_without_a_digest_anchors_nothing() -> None:
+    example = Study(arms=ARMS, sizes=(10,))
     first, second = Session(example, "A").side(), Session(example, "B").side()
     unknown = {i: PreparedInput(i, "/f", 10, None, "prose", 42) for i in second.inputs}
     result = record_comparison.bridge(
@@ -292,8 +288,8 @@ def test_an_input_without_a_digest_anchors_nothing(study: type[Study]) -> None:
     assert not rows(result, "anchor")
 
 
-def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
-    example = study(arms=ARMS, sizes=(10, 50))
+def test_an_anchor_bridges_its_own_input_only() -> None:
+    example = Study(arms=ARMS, sizes=(10, 50))
     first, second = Session(example, "A"), Session(example, "B", code={"changed": "new"})
     before, after = first.side(), second.side()
     cells = tuple(
@@ -309,25 +305,25 @@ def test_an_anchor_bridges_its_own_input_only(study: type[Study]) -> None:
     assert verdicts["anchor", "50MiB"].reason == Reason(ReasonCode.NO_ANCHOR)
 
 
-def test_a_cell_of_one_record_only_is_named(study: type[Study]) -> None:
+def test_a_cell_of_one_record_only_is_named() -> None:
     before, after = (
-        Session(study(arms=("anchor", "old")), "A"),
-        Session(study(arms=("anchor", "young")), "B"),
+        Session(Study(arms=("anchor", "old")), "A"),
+        Session(Study(arms=("anchor", "young")), "B"),
     )
     result = record_comparison.bridge(before.side(), after.side())
     assert result.unmatched == ("old (only in A)", "young (only in B)")
 
 
-def test_too_few_rounds_decide_nothing(study: type[Study]) -> None:
-    example = study(arms=ARMS)
+def test_too_few_rounds_decide_nothing() -> None:
+    example = Study(arms=ARMS)
     result = record_comparison.bridge(
         Session(example, "A", rounds=5).side(), Session(example, "B", rounds=20).side()
     )
     assert {r.comparison.reason for r in rows(result, "anchor")} == {record_comparison.TOO_FEW}
 
 
-def test_every_sentence_follows_from_its_claim(study: type[Study]) -> None:
-    before, after = pair(study, ("anchor", "changed", "changed-too"))
+def test_every_sentence_follows_from_its_claim() -> None:
+    before, after = pair(("anchor", "changed", "changed-too"))
     after.times |= {"changed": 0.06, "changed-too": 0.0507}
     result = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
     assert all(claim.text == say(claim) for claim in claims(result))
@@ -354,13 +350,11 @@ class TestRates:
 
     PAIRS = 120
 
-    def verdicts(
-        self, study: type[Study], effect: float, *, placement: float = 0.0
-    ) -> list[Verdict]:
+    def verdicts(self, effect: float, *, placement: float = 0.0) -> list[Verdict]:
         """Count the verdicts of comparable changed configurations. Most sessions must be
         comparable.
         """
-        example = study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
+        example = Study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
         blank = Session(example, "A").side(), Session(example, "B", code={"changed": "new"}).side()
         result = []
         for seed in range(self.PAIRS):
@@ -396,19 +390,19 @@ class TestRates:
             samples[sample.cell_id] = replace(sample, series={"wall": wall})
         return replace(side, samples=samples)
 
-    def test_equal_programs_rarely_differ(self, study: type[Study]) -> None:
-        judged = self.verdicts(study, 0.0)
+    def test_equal_programs_rarely_differ(self) -> None:
+        judged = self.verdicts(0.0)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 
-    def test_other_memory_pages_in_each_session_are_no_difference(self, study: type[Study]) -> None:
+    def test_other_memory_pages_in_each_session_are_no_difference(self) -> None:
         """Each configuration of each session moves independently by 0.25 %, as copies of a
         binary do.
         """
-        judged = self.verdicts(study, 0.0, placement=0.0025)
+        judged = self.verdicts(0.0, placement=0.0025)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 
-    def test_a_true_change_is_found_and_never_called_equivalent(self, study: type[Study]) -> None:
-        judged = self.verdicts(study, 0.05)
+    def test_a_true_change_is_found_and_never_called_equivalent(self) -> None:
+        judged = self.verdicts(0.05)
         assert sum(v in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN) for v in judged) >= 0.9 * len(
             judged
         )

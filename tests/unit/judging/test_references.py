@@ -41,8 +41,8 @@ def judged(example: Study, plan: Plan, times: Mapping[str, float]) -> Judgement:
     return judge(plan, example.blocks(skewed(times)), {}, example.inputs(), example.looks())
 
 
-def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
-    example = study(arms=("start", "better", "target", "other"))
+def test_every_pair_of_cells_is_compared_once() -> None:
+    example = Study(arms=("start", "better", "target", "other"))
     plan = two_references(example, "target", "other")
     judgement = judged(example, plan, {**TIMES, "other": 0.06})
     pairs = [
@@ -55,8 +55,8 @@ def test_every_pair_of_cells_is_compared_once(study: type[Study]) -> None:
     assert judgement.looks.family == len(pairs)
 
 
-def test_a_further_reference_is_in_the_family_that_the_caption_names(study: type[Study]) -> None:
-    example = study(arms=tuple(TIMES))
+def test_a_further_reference_is_in_the_family_that_the_caption_names() -> None:
+    example = Study(arms=tuple(TIMES))
     alone, both = example.plan, two_references(example, "target")
     assert (comparisons_planned(alone), comparisons_planned(both)) == (4, 6)
     judgement = judged(example, both, TIMES)
@@ -100,11 +100,11 @@ def test_the_interval_of_a_share_covers_it() -> None:
     assert hits >= 370
 
 
-def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -> None:
+def test_the_stopping_rule_waits_for_the_further_reference() -> None:
     """Both are conclusive against the start at once. Their difference from each other is very
     small.
     """
-    example = study(arms=tuple(TIMES), rounds=18)
+    example = Study(arms=tuple(TIMES), rounds=18)
     blocks = example.blocks(skewed({"start": 0.1, "better": 0.0503, "target": 0.05}, 0.03))
     first = looks_of(example.plan).rounds[0]
     assert look(example.plan, blocks, example.plan.inputs[0].id, 0, first).stop
@@ -113,13 +113,11 @@ def test_the_stopping_rule_waits_for_the_further_reference(study: type[Study]) -
     assert {c.ref_cell_id for c in waiting.verdicts} == {example.cell("start").id}
 
 
-def test_costs_of_a_binary_are_those_against_the_baseline(
-    study: type[Study],
-) -> None:
+def test_costs_of_a_binary_are_those_against_the_baseline() -> None:
     """A deterministic metric is compared with each reference. The costs of a gain are those
     against the first one.
     """
-    example = study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
+    example = Study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
     sizes = {"start": 1000, "better": 3000, "target": 1500}
     plan = two_references(example, "target")
     specs = {v.id: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}

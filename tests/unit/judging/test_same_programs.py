@@ -48,8 +48,8 @@ def judged(
     return judge(plan, blocks, builds, example.inputs(), example.looks())
 
 
-def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -> None:
-    plan, builds = built(study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
+def test_equal_code_is_found_whatever_the_names_of_symbols() -> None:
+    plan, builds = built(Study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
     (result,) = same_programs.same_programs(plan, builds)
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
     assert (
@@ -64,8 +64,8 @@ def test_equal_code_is_found_whatever_the_names_of_symbols(study: type[Study]) -
     )
 
 
-def test_an_axis_has_no_effect_if_all_its_values_are_one_program(study: type[Study]) -> None:
-    plan, builds = built(study(arms=("a", "b", "c")), dict.fromkeys("abc", "same"))
+def test_an_axis_has_no_effect_if_all_its_values_are_one_program() -> None:
+    plan, builds = built(Study(arms=("a", "b", "c")), dict.fromkeys("abc", "same"))
     effects = [
         render("no_effect", same_programs.fact_of(p))
         for p in same_programs.same_programs(plan, builds)
@@ -73,8 +73,8 @@ def test_an_axis_has_no_effect_if_all_its_values_are_one_program(study: type[Stu
     assert effects == ["arm has no effect on this program"] * 3
 
 
-def test_other_preloaded_allocators_are_other_programs(study: type[Study]) -> None:
-    plan, builds = built(study(), {"a": "same", "b": "same"})
+def test_other_preloaded_allocators_are_other_programs() -> None:
+    plan, builds = built(Study(), {"a": "same", "b": "same"})
     first, second = builds.values()
     library = Preload("jemalloc", "/libjemalloc.so", "1a")
     assert not same_programs.equal_code(first, replace(second, preload=library))
@@ -84,8 +84,8 @@ def test_other_preloaded_allocators_are_other_programs(study: type[Study]) -> No
     )
 
 
-def test_equal_bytes_are_equal_code(study: type[Study]) -> None:
-    plan, builds = built(study(), {"a": "x", "b": "x"})
+def test_equal_bytes_are_equal_code() -> None:
+    plan, builds = built(Study(), {"a": "x", "b": "x"})
     same = {name: replace(b, sha256="5a", code_sha256=None) for name, b in builds.items()}
     assert len(same_programs.same_programs(plan, same)) == 1
 
@@ -93,25 +93,23 @@ def test_equal_bytes_are_equal_code(study: type[Study]) -> None:
 @pytest.mark.parametrize(
     "lacking", [{"code_sha256": None}, {"ok": False}, {"sha256": None, "code_sha256": None}]
 )
-def test_what_is_not_known_to_be_equal_is_not_one_program(
-    study: type[Study], lacking: dict[str, object]
-) -> None:
-    plan, builds = built(study(), {"a": "same", "b": "same"})
+def test_what_is_not_known_to_be_equal_is_not_one_program(lacking: dict[str, object]) -> None:
+    plan, builds = built(Study(), {"a": "same", "b": "same"})
     unknown = {name: replace(build, **lacking) for name, build in builds.items()}  # type: ignore[arg-type]
     assert same_programs.same_programs(plan, unknown) == ()
 
 
-def test_one_binary_with_other_arguments_is_two_variants(study: type[Study]) -> None:
+def test_one_binary_with_other_arguments_is_two_variants() -> None:
     """A build axis may set arguments, environment or processors too."""
-    plan, builds = built(study(), {"a": "same", "b": "same"})
+    plan, builds = built(Study(), {"a": "same", "b": "same"})
     second = plan.variants[1].id
     for change in ({"command": ((BIN,), ("walk",))}, {"env": (("THREADS", "2"),)}, {"cpus": "0"}):
         cells = tuple(replace(c, **change) if c.variant_id == second else c for c in plan.cells)
         assert same_programs.same_programs(replace(plan, cells=cells), builds) == ()
 
 
-def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_a_program_never_differs_from_itself() -> None:
+    example = Study(arms=("a", "b", "c"))
     plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.055, "c": 0.04})
     pairs = [c for c in result.comparisons if c.cell_id == example.cell("b").id]
@@ -129,14 +127,14 @@ def test_a_program_never_differs_from_itself(study: type[Study]) -> None:
     assert not any("b takes" in c.text for c in result.claims)
 
 
-def test_one_program_under_two_names_is_no_open_question(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_one_program_under_two_names_is_no_open_question() -> None:
+    example = Study(arms=("a", "b", "c"))
     plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
     assert judged(example, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04}).status == "conclusive"
 
 
-def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
+def test_its_twin_does_not_push_a_variant_out_of_the_best_group() -> None:
+    example = Study(arms=("a", "b"))
     plan, builds = built(example, {"a": "same", "b": "same"})
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.055})
     assert set(result.best[0].cell_ids) == {example.cell("a").id, example.cell("b").id}
@@ -144,10 +142,8 @@ def test_its_twin_does_not_push_a_variant_out_of_the_best_group(study: type[Stud
 
 
 @pytest.mark.parametrize("factor", [0.98, 1.02])
-def test_the_summary_does_not_name_a_duplicate_of_the_baseline(
-    study: type[Study], factor: float
-) -> None:
-    example = study(arms=("base", "twin", "slow"))
+def test_the_summary_does_not_name_a_duplicate_of_the_baseline(factor: float) -> None:
+    example = Study(arms=("base", "twin", "slow"))
     plan, builds = built(example, {"base": "same", "twin": "same", "slow": "other"})
     times = {"a": 0.05, "base": 0.05, "twin": 0.05 * factor, "slow": 0.15}
     result = judged(example, plan, builds, times | {"control": 0.05})
@@ -161,16 +157,16 @@ def test_the_summary_does_not_name_a_duplicate_of_the_baseline(
     assert not [c for c in result.claims if c.kind in {"contrast", "use"} and "twin" in c.text]
 
 
-def test_a_duplicate_of_the_baseline_alone_is_not_conclusive(study: type[Study]) -> None:
-    example = study(arms=("a", "b"))
+def test_a_duplicate_of_the_baseline_alone_is_not_conclusive() -> None:
+    example = Study(arms=("a", "b"))
     plan, builds = built(example, {"a": "same", "b": "same"})
     result = judged(example, plan, builds, {"a": 0.05, "b": 0.05})
     (claim,) = [c for c in result.claims if c.kind in {"main", "nothing"}]
     assert claim.text == f"Nothing is conclusive: {phrase(ONE_PROGRAM)}."
 
 
-def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"), rounds=18)
+def test_the_stopping_rule_does_not_wait_for_an_a_a_test() -> None:
+    example = Study(arms=("a", "b", "c"), rounds=18)
     plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
 
     def wall(arm: str, where: str, number: int) -> float:
@@ -183,9 +179,9 @@ def test_the_stopping_rule_does_not_wait_for_an_a_a_test(study: type[Study]) -> 
     assert not look(plan, blocks, plan.inputs[0].id, 0, first).stop
 
 
-def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]) -> None:
+def test_the_axis_that_has_no_effect_is_named_with_the_engine() -> None:
     """Document 001: the parser never reached the engine. The other axes are reported too."""
-    example = study(arms=("simd-json", "sonic-rs"))
+    example = Study(arms=("simd-json", "sonic-rs"))
     plan, builds = built(example, {"simd-json": "same", "sonic-rs": "same"})
     variants = tuple(replace(v, values=(*v.values, ("engine", "rayon"))) for v in plan.variants)
     ids = dict(zip((v.id for v in plan.variants), (v.id for v in variants), strict=True))
@@ -199,8 +195,8 @@ def test_the_axis_that_has_no_effect_is_named_with_the_engine(study: type[Study]
     assert claim.fact == OneProgram(axes=("arm",), where="engine=rayon")
 
 
-def test_an_experiment_that_is_the_baseline_is_reported_by_its_change(study: type[Study]) -> None:
-    plan, builds = built(study(), {"a": "same", "b": "same"})
+def test_an_experiment_that_is_the_baseline_is_reported_by_its_change() -> None:
+    plan, builds = built(Study(), {"a": "same", "b": "same"})
     variants = (
         plan.variants[0],
         replace(plan.variants[1], values=plan.variants[0].values, experiment="try"),

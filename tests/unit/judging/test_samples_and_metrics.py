@@ -142,8 +142,8 @@ def grown(example: Study, exponent: float) -> list[Block]:
     return example.blocks(wall)
 
 
-def test_exponents_are_estimated_between_neighbouring_sizes(study: type[Study]) -> None:
-    example = study(sizes=(10, 50, 200))
+def test_exponents_are_estimated_between_neighbouring_sizes() -> None:
+    example = Study(sizes=(10, 50, 200))
     judged = example.judge(grown(example, 1.0))
     assert [(s.word, round(s.exponent, 1)) for s in judged.scaling if s.metric == "wall"] == [
         ("linear", 1.0)
@@ -151,13 +151,13 @@ def test_exponents_are_estimated_between_neighbouring_sizes(study: type[Study]) 
     assert {s.word for s in example.judge(grown(example, 0.74)).scaling} == {"sub-linear"}
 
 
-def test_two_sizes_have_an_exponent_and_no_word(study: type[Study]) -> None:
-    example = study(sizes=(10, 50))
+def test_two_sizes_have_an_exponent_and_no_word() -> None:
+    example = Study(sizes=(10, 50))
     assert {s.word for s in example.judge(grown(example, 0.5)).scaling} == {"not resolved"}
 
 
-def test_sizes_of_another_family_or_seed_are_another_ladder(study: type[Study]) -> None:
-    example = study(sizes=(10, 50, 200))
+def test_sizes_of_another_family_or_seed_are_another_ladder() -> None:
+    example = Study(sizes=(10, 50, 200))
     prepared = example.inputs()
     assert [len(ladder) for ladder in scaling.ladders(example.plan, prepared)] == [3]
     assert [

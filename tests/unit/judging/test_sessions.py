@@ -31,8 +31,8 @@ MEASURE = MeasurePolicy(
 )
 
 
-def example(study: type[Study]) -> Study:
-    return study(arms=("a", "b", "c"), rounds=SESSIONS * LENGTH, measure=MEASURE)
+def example() -> Study:
+    return Study(arms=("a", "b", "c"), rounds=SESSIONS * LENGTH, measure=MEASURE)
 
 
 def times(*effects: float, noise: float = 0.003) -> Timing:
@@ -113,10 +113,8 @@ def test_a_session_that_differs_is_found_and_a_drift_of_all_programs_is_not() ->
     assert p_of(changed) < 1e-4
 
 
-def test_the_interval_of_a_comparison_contains_the_variation_between_sessions(
-    study: type[Study],
-) -> None:
-    one = example(study)
+def test_the_interval_of_a_comparison_contains_the_variation_between_sessions() -> None:
+    one = example()
     quiet = one.comparison(one.judge(one.blocks(times(0.04, 0.04, 0.04))), "b")
     moved = one.comparison(one.judge(one.blocks(times(0.03, 0.04, 0.05))), "b")
     assert quiet.sessions is not None
@@ -135,8 +133,8 @@ def test_the_interval_of_a_comparison_contains_the_variation_between_sessions(
     assert moved.mirrored().sessions == moved.sessions.inverse
 
 
-def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict(study: type[Study]) -> None:
-    one = example(study)
+def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict() -> None:
+    one = example()
     judged = one.judge(one.blocks(times(-0.06, 0.05, -0.06)))
     c = one.comparison(judged, "b")
     assert c.sessions is not None
@@ -145,8 +143,8 @@ def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict(study: ty
     assert not one.comparison(judged, "c").sessions.differ  # type: ignore[union-attr]
 
 
-def test_a_ratio_that_changes_only_its_size_keeps_its_direction(study: type[Study]) -> None:
-    one = example(study)
+def test_a_ratio_that_changes_only_its_size_keeps_its_direction() -> None:
+    one = example()
     c = one.comparison(one.judge(one.blocks(times(-0.20, -0.40, -0.30))), "b")
     assert c.sessions is not None
     assert c.shown is not None
@@ -155,28 +153,26 @@ def test_a_ratio_that_changes_only_its_size_keeps_its_direction(study: type[Stud
     assert c.reason is None
 
 
-def test_sessions_have_one_look_at_the_end(study: type[Study]) -> None:
-    looks = looks_of(example(study).plan)
+def test_sessions_have_one_look_at_the_end() -> None:
+    looks = looks_of(example().plan)
     assert (looks.rounds, looks.session_rounds) == ((SESSIONS * LENGTH,), LENGTH)
 
 
 @pytest.mark.parametrize(
     ("affordable", "rounds"), [(1000, 54), (45, 39), (40, 36), (10, 36), (0, 36)]
 )
-def test_the_budget_gives_the_rounds_of_each_session(
-    study: type[Study], affordable: float, rounds: int
-) -> None:
+def test_the_budget_gives_the_rounds_of_each_session(affordable: float, rounds: int) -> None:
     """Two further sessions need four warm-up rounds, and each session has 12 to 18 rounds."""
     measure = MeasurePolicy(rounds_min=12, rounds_max=54, sessions=3, by_budget=True, budget_s=300)
-    plan = study(measure=measure).plan
+    plan = Study(measure=measure).plan
     limit = limit_of_rounds(plan, affordable)
     assert limit == rounds
     assert limited(plan, RoundLimit(limit)).measure.session_rounds * 3 == rounds
 
 
-def test_a_session_has_as_many_rounds_as_the_comparisons_need(study: type[Study]) -> None:
+def test_a_session_has_as_many_rounds_as_the_comparisons_need() -> None:
     measure = MeasurePolicy(rounds_min=2, rounds_max=36, sessions=2, by_budget=True, budget_s=1)
-    plan = study(measure=measure).plan
+    plan = Study(measure=measure).plan
     rounds = limit_of_rounds(plan, 0)
     needed = looks_of(plan).needed
     assert rounds == 2 * -(-needed // 2)

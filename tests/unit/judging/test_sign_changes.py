@@ -87,9 +87,9 @@ def sign_change(judgement: Judgement) -> str:
     ],
 )
 def test_a_sign_changes_only_between_sizes_of_one_family(
-    study: type[Study], prose: tuple[float, float], cjk: tuple[float, float], ending: str | None
+    prose: tuple[float, float], cjk: tuple[float, float], ending: str | None
 ) -> None:
-    example = study(sizes=(1, 2, 3, 4))
+    example = Study(sizes=(1, 2, 3, 4))
     plan = with_inputs(example, *texts())
     ratio = dict(zip((i.label for i in plan.inputs), prose + cjk, strict=True))
     text = sign_change(judged(example, plan, ratio))
@@ -101,8 +101,8 @@ def test_a_sign_changes_only_between_sizes_of_one_family(
         assert text.endswith(f"; the sign changes {ending}.")
 
 
-def test_a_sign_change_between_files_of_the_user_names_no_size(study: type[Study]) -> None:
-    example = study(sizes=(1, 2))
+def test_a_sign_change_between_files_of_the_user_names_no_size() -> None:
+    example = Study(sizes=(1, 2))
     files = Axis("file", "input", (AxisValue("a.txt", "a.txt"), AxisValue("b.txt", "b.txt")))
     inputs = tuple(
         Input(n, (("file", n),), Dataset("file", n, s, path=f"/{n}"))
@@ -115,9 +115,9 @@ def test_a_sign_change_between_files_of_the_user_names_no_size(study: type[Study
     assert "the sign changes" not in text
 
 
-def test_with_a_sign_change_no_sentence_is_about_all_inputs(study: type[Study]) -> None:
+def test_with_a_sign_change_no_sentence_is_about_all_inputs() -> None:
     """Every sentence about b names its input, or lists all inputs with their figures."""
-    example = study(sizes=(SMALL, LARGE))
+    example = Study(sizes=(SMALL, LARGE))
     judgement = judged(example, example.plan, {"10MiB": 1.3, "200MiB": 0.7})
     for claim in judgement.claims:
         if claim.kind in ("main", "recommendation", "memory", "noise-floor"):

@@ -40,8 +40,8 @@ def analysis(example: Study, wall: Timing, index: int) -> Analysis:
 
 
 @pytest.fixture
-def any_analysis(study: type[Study]) -> Analysis:
-    return analysis(study(), timing({}), 0)
+def any_analysis() -> Analysis:
+    return analysis(Study(), timing({}), 0)
 
 
 @pytest.mark.parametrize(
@@ -77,22 +77,22 @@ def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
     assert second.analyses == []
 
 
-def test_the_report_stops_when_its_comparisons_are_conclusive(study: type[Study]) -> None:
+def test_the_report_stops_when_its_comparisons_are_conclusive() -> None:
     clear, close = timing({"b": 0.5}, 0.01), timing({"b": 0.03}, 0.08)
-    example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+    example = Study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     assert ReportRule().look(analysis(example, clear, 0)).stop
     outcome = ReportRule().look(analysis(example, close, 0))
     assert (outcome.stop, outcome.reason.code) == (False, ReasonCode.STILL_OPEN)
 
 
-def test_the_report_settles_the_cells_with_a_verdict(study: type[Study]) -> None:
-    example = study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
+def test_the_report_settles_the_cells_with_a_verdict() -> None:
+    example = Study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
     wall = timing({"slow": 0.5, "near": 0.045}, 0.06, 4)
     assert ReportRule().look(analysis(example, wall, 0)).settled == (example.cell("slow").id,)
 
 
-def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
-    example = study(measure=MeasurePolicy(until="rounds"))
+def test_until_rounds_stops_only_at_the_end() -> None:
+    example = Study(measure=MeasurePolicy(until="rounds"))
     (last,) = looks_of(example.plan).rounds
     clear = timing({"b": 0.5}, 0.01)
     outcome = FixedRule().look(analysis(example, clear, 0))
@@ -103,32 +103,32 @@ def test_until_rounds_stops_only_at_the_end(study: type[Study]) -> None:
     assert early.verdicts[0].verdict.worse
 
 
-def test_the_gate_goes_on_where_the_report_is_conclusive(study: type[Study]) -> None:
+def test_the_gate_goes_on_where_the_report_is_conclusive() -> None:
     """+2.5 % is significant for the report only, because the gate has a stricter level."""
-    example = study(policy=gate_policy(margins=(("wall", 0.01),)))
+    example = Study(policy=gate_policy(margins=(("wall", 0.01),)))
     at = analysis(example, log_normal_timing({"b": 1.025}, spread=0.03, seed=3), 2)
     assert ReportRule().look(at).stop
     assert not GateRule().look(at).stop
     assert not All((ReportRule(), GateRule())).look(at).stop
 
 
-def test_the_gate_settles_no_cell_of_a_race(study: type[Study]) -> None:
+def test_the_gate_settles_no_cell_of_a_race() -> None:
     race = MeasurePolicy(strategy="race")
-    example = study(measure=race, policy=gate_policy(margins=(("wall", 0.01),)))
+    example = Study(measure=race, policy=gate_policy(margins=(("wall", 0.01),)))
     assert GateRule().look(analysis(example, timing({"b": 0.5}, 0.01), 0)).settled is None
 
 
-def test_the_side_of_a_commit_stops_a_step_and_no_cell_leaves(study: type[Study]) -> None:
-    example = study(arms=("candidate", "good", "bad"))
+def test_the_side_of_a_commit_stops_a_step_and_no_cell_leaves() -> None:
+    example = Study(arms=("candidate", "good", "bad"))
     at = analysis(example, timing({"bad": 0.5}, 0.003), 0)
     outcome = SideRule("regression").look(at)
     assert (outcome.stop, outcome.reason.code) == (True, ReasonCode.SIDE_DECIDED)
     assert (outcome.trailing, outcome.settled) == ((), ())
 
 
-def test_the_rule_of_a_run(study: type[Study]) -> None:
-    plain, gated = study().plan, study(policy=gate_policy(margins=(("wall", 0.01),))).plan
-    fixed = study(measure=MeasurePolicy(until="rounds")).plan
+def test_the_rule_of_a_run() -> None:
+    plain, gated = Study().plan, Study(policy=gate_policy(margins=(("wall", 0.01),))).plan
+    fixed = Study(measure=MeasurePolicy(until="rounds")).plan
     assert rule_of(plain, gated=False, only_gate=False) == ReportRule()
     assert rule_of(fixed, gated=False, only_gate=False) == FixedRule()
     assert rule_of(gated, gated=False, only_gate=False) == All((ReportRule(), GateRule()))

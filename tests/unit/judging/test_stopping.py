@@ -34,10 +34,8 @@ def looked(example: Study, wall: Timing, index: int) -> LookOutcome:
     return look(example.plan, blocks, example.plan.inputs[0].id, index, number)
 
 
-def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
-    study: type[Study],
-) -> None:
-    example = study(measure=MeasurePolicy(until="precision", precision=0.02))
+def test_precision_goes_on_until_every_headline_interval_is_narrow_enough() -> None:
+    example = Study(measure=MeasurePolicy(until="precision", precision=0.02))
     wall = timing(0.5, 0.021)
     outcomes = [looked(example, wall, i) for i in range(looks_of(example.plan).count)]
     widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
@@ -48,19 +46,15 @@ def test_precision_goes_on_until_every_headline_interval_is_narrow_enough(
 
 
 @pytest.mark.parametrize("precision", [0.5, 0.001])
-def test_precision_changes_neither_the_looks_nor_the_level(
-    study: type[Study], precision: float
-) -> None:
-    decided = study().plan
-    precise = study(measure=MeasurePolicy(until="precision", precision=precision)).plan
+def test_precision_changes_neither_the_looks_nor_the_level(precision: float) -> None:
+    decided = Study().plan
+    precise = Study(measure=MeasurePolicy(until="precision", precision=precision)).plan
     assert looks_of(precise) == looks_of(decided)
 
 
-def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
-    study: type[Study],
-) -> None:
+def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached() -> None:
     """It replaces the next one: J stays, and at most J interim analyses are made."""
-    example = study()
+    example = Study()
     plan, here = example.plan, example.plan.inputs[0].id
     looks = looks_of(plan)
     assert looks.rounds[0] < 15 < looks.rounds[1]
@@ -79,8 +73,8 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached(
         assert comparison.verdict.decided
 
 
-def test_a_budget_that_ends_below_n_min_decides_nothing(study: type[Study]) -> None:
-    example = study()
+def test_a_budget_that_ends_below_n_min_decides_nothing() -> None:
+    example = Study()
     here, looks = example.plan.inputs[0].id, looks_of(example.plan)
     needed = looks.needed_with(3)  # every comparison is one with the baseline and its control
     assert needed < looks.needed
@@ -92,8 +86,8 @@ def test_a_budget_that_ends_below_n_min_decides_nothing(study: type[Study]) -> N
         assert any(c.verdict.decided for c in headline) is decided
 
 
-def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Study]) -> None:
-    example = study(measure=MeasurePolicy(rounds_min=3, rounds_max=5), rounds=5)
+def test_a_max_below_n_min_is_measured_warned_of_and_exploratory() -> None:
+    example = Study(measure=MeasurePolicy(rounds_min=3, rounds_max=5), rounds=5)
     looks = looks_of(example.plan)
     assert (looks.rounds, looks.decidable) == ((5,), False)
     assert looks.needed > 5
@@ -104,21 +98,19 @@ def test_a_max_below_n_min_is_measured_warned_of_and_exploratory(study: type[Stu
 
 
 @pytest.mark.parametrize(("least", "first"), [(1, 8), (12, 12), (25, 25), (40, 40)])
-def test_min_moves_the_first_look_and_max_is_always_the_last(
-    study: type[Study], least: int, first: int
-) -> None:
+def test_min_moves_the_first_look_and_max_is_always_the_last(least: int, first: int) -> None:
     """A `min` below 12 requests an earlier interim analysis. None comes before n_min, which is
     8 here.
     """
-    plan = study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
+    plan = Study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))
     assert looks_of(plan).rounds[0] == first
     assert looks_of(plan).rounds[-1] == 40
 
 
-def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[Study]) -> None:
+def test_until_conclusive_with_strategy_fixed_waits_for_every_pair() -> None:
     """One inconclusive pair keeps its input going, without the configuration that is finished."""
-    example = study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
+    example = Study(arms=("a", "b", "c"), measure=MeasurePolicy(rounds_max=200), rounds=200)
 
     def wall(arm: str, where: str, number: int) -> float:
         if arm == "b":
@@ -142,7 +134,7 @@ def test_until_conclusive_with_strategy_fixed_waits_for_every_pair(study: type[S
     ],
 )
 def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
-    study: type[Study], hi: float, strategy: str, rounds: int, *, given_up: bool
+    hi: float, strategy: str, rounds: int, *, given_up: bool
 ) -> None:
     """A true difference of 10 % that the first interim analysis misses would be detected by the
     last one. Noise alone is no reason to stop. After 27 of 40 rounds, 7 % would be detected in less than half of
@@ -150,7 +142,7 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
 
     In a race, a detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
-    plan = study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
+    plan = Study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
     stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = make_comparison(
         "x",
@@ -166,8 +158,8 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     assert stopping.futile(pair, stage) is given_up
 
 
-def test_what_can_still_be_shown_to_be_equivalent_is_waited_for(study: type[Study]) -> None:
-    plan = study().plan
+def test_what_can_still_be_shown_to_be_equivalent_is_waited_for() -> None:
+    plan = Study().plan
     stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
     pair = make_comparison(
         "x",

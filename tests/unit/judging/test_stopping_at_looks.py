@@ -31,31 +31,31 @@ def at(example: Study, wall: Timing, index: int) -> LookOutcome:
     return look(plan, blocks, plan.inputs[0].id, index, last)
 
 
-def test_a_settled_input_stops_at_the_first_look(study: type[Study]) -> None:
-    outcome = at(study(), timing({"b": 0.5}, 0.01), 0)
+def test_a_settled_input_stops_at_the_first_look() -> None:
+    outcome = at(Study(), timing({"b": 0.5}, 0.01), 0)
     assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
     assert {c.verdict for c in outcome.verdicts} == {Verdict.WORSE}
 
 
-def test_equivalence_settles_too(study: type[Study]) -> None:
-    outcome = at(study(), timing({}, 0.004), 0)
+def test_equivalence_settles_too() -> None:
+    outcome = at(Study(), timing({}, 0.004), 0)
     assert outcome.stop
     assert {c.verdict for c in outcome.verdicts} == {Verdict.EQUIVALENT}
 
 
-def test_an_inconclusive_comparison_continues_until_the_last_look(study: type[Study]) -> None:
-    example = study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+def test_an_inconclusive_comparison_continues_until_the_last_look() -> None:
+    example = Study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.08)
     assert phrase(at(example, wall, 0).reason).endswith("comparisons still open")
     last = looks_of(example.plan).count - 1
     noisy = timing({"b": 0.03}, 0.5)
-    assert at(study(), noisy, looks_of(study().plan).count - 1).reason == LAST_LOOK
+    assert at(Study(), noisy, looks_of(Study().plan).count - 1).reason == LAST_LOOK
     assert at(example, wall, last).stop
 
 
-def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
+def test_a_hopeless_input_is_given_up() -> None:
     """A spread of a factor of e: no plausible difference could be detected in 40 rounds."""
-    outcomes = [at(study(), timing({}, 1.0, seed), 2) for seed in range(40)]
+    outcomes = [at(Study(), timing({}, 1.0, seed), 2) for seed in range(40)]
     given_up = [o for o in outcomes if o.stop and o.reason == stopping.FUTILE]
     assert len(given_up) >= 3
     assert {phrase(o.reason) for o in given_up} == {
@@ -63,24 +63,22 @@ def test_a_hopeless_input_is_given_up(study: type[Study]) -> None:
     }
 
 
-def test_a_large_plausible_difference_is_not_given_up_because_of_the_margin(
-    study: type[Study],
-) -> None:
+def test_a_large_plausible_difference_is_not_given_up_because_of_the_margin() -> None:
     """+40 % under a spread of 30 %: the margin of 2 % cannot be reached, but the difference can."""
-    example = study(measure=MeasurePolicy(rounds_max=90), rounds=90)
+    example = Study(measure=MeasurePolicy(rounds_max=90), rounds=90)
     for seed in range(10):
         outcome = at(example, timing({"b": 0.4}, 0.3, seed), 0)
         assert not outcome.stop or all(c.verdict.settled for c in outcome.verdicts)
 
 
-def test_a_race_names_the_losing_cells(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
+def test_a_race_names_the_losing_cells() -> None:
+    example = Study(arms=("a", "b", "c"), measure=MeasurePolicy(strategy="race"))
     assert at(example, timing({"b": 0.8, "c": -0.1}, 0.01), 1).trailing == (example.cell("b").id,)
-    assert at(study(), timing({"b": 0.8}, 0.01), 1).trailing == ()
+    assert at(Study(), timing({"b": 0.8}, 0.01), 1).trailing == ()
 
 
-def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c", "d"))
+def test_the_live_table_shows_what_the_report_will_say() -> None:
+    example = Study(arms=("a", "b", "c", "d"))
     wall = timing({"b": 0.05, "c": -0.03, "d": 0.3}, 0.03)
     plan, taken = example.plan, looks_of(example.plan).rounds
     judged = judge(
@@ -97,15 +95,15 @@ def test_the_live_table_shows_what_the_report_will_say(study: type[Study]) -> No
     ]
 
 
-def test_a_look_without_blocks_decides_nothing(study: type[Study]) -> None:
-    plan = study().plan
+def test_a_look_without_blocks_decides_nothing() -> None:
+    plan = Study().plan
     outcome = look(plan, [], plan.inputs[0].id, 0, 12)
     assert not outcome.stop
     assert {c.verdict for c in outcome.verdicts} == {Verdict.INCONCLUSIVE}
 
 
-def test_a_refused_cell_keeps_no_input_measuring(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c"))
+def test_a_refused_cell_keeps_no_input_measuring() -> None:
+    example = Study(arms=("a", "b", "c"))
     other = example.cell("c").id
     blocks = [
         replace(b, answer=Answer("zz")) if b.cell_id == other else b
@@ -140,11 +138,11 @@ def test_the_noise_floor_is_that_of_the_interval_of_the_check() -> None:
     assert floor_fraction(replace(both, unadjusted=Interval(1, 0.99, 1.03, 1 - 2.0**-4))) is None
 
 
-def test_rounds_behind_the_last_look_are_in_no_verdict(study: type[Study]) -> None:
+def test_rounds_behind_the_last_look_are_in_no_verdict() -> None:
     """An interrupted record: samples since the last interim analysis are not used before the
     next one.
     """
-    example = study(arms=("a", "b"))
+    example = Study(arms=("a", "b"))
 
     def wall(arm: str, _: str, number: int) -> float:
         slow = 2.0 if arm == "b" and number > 18 else 1.0
@@ -177,11 +175,9 @@ def test_a_tripped_control_changes_only_the_verdicts_of_rounds() -> None:
     assert results[2] is failed
 
 
-def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family(
-    study: type[Study],
-) -> None:
+def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family() -> None:
     """No metric of the A/A control gets a less strict step because another one differs."""
-    example = study(arms=("a", "b", "c"))
+    example = Study(arms=("a", "b", "c"))
     judged = example.judge(example.blocks(timing({}, 0.3), cpu=timing({"control": 0.5}, 0.01)))
     control = {c.metric: c for c in judged.comparisons if c.family == "control"}
     assert control["cpu"].verdict.decided

@@ -13,8 +13,8 @@ from tests.unit.judging.conftest import Study
 
 
 @pytest.fixture
-def plans(study: type[Study]) -> list[Plan]:
-    return [study(arms=("a", "b")).plan, study(arms=("a", "b", "c", "d")).plan]
+def plans() -> list[Plan]:
+    return [Study(arms=("a", "b")).plan, Study(arms=("a", "b", "c", "d")).plan]
 
 
 def test_each_comparison_of_a_suite_begins_at_the_same_level(plans: list[Plan]) -> None:

@@ -6,8 +6,8 @@ from bench_framework.model.policies import JudgePolicy
 from tests.unit.judging.conftest import Study, timing
 
 
-def test_sentences_and_claims_have_the_interval_of_the_verdict(study: type[Study]) -> None:
-    example = study(arms=("a", "b", "c", "d"))
+def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
+    example = Study(arms=("a", "b", "c", "d"))
     judged = example.judge(example.blocks(timing({"b": -0.2, "c": -0.1}, 0.1)))
     c = example.comparison(judged, "b")
     assert c.shown is not None
@@ -31,9 +31,9 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict(study: type[Study
     ids=["within the margin", "beyond the margin"],
 )
 def test_memory_decides_only_between_estimates_within_the_margin(
-    study: type[Study], c: float, spread: float, expected: str
+    c: float, spread: float, expected: str
 ) -> None:
-    example = study(arms=("a", "b", "c"))
+    example = Study(arms=("a", "b", "c"))
     memory = {"b": 2e7, "c": 1e7}
     judged = example.judge(
         example.blocks(
@@ -45,8 +45,8 @@ def test_memory_decides_only_between_estimates_within_the_margin(
     assert expected in text.lower()
 
 
-def test_without_a_margin_no_number_of_rounds_is_enough(study: type[Study]) -> None:
-    example = study(policy=JudgePolicy(margin=0.0))
+def test_without_a_margin_no_number_of_rounds_is_enough() -> None:
+    example = Study(policy=JudgePolicy(margin=0.0))
     c = example.comparison(example.judge(example.blocks(timing({}))), "b")
     assert c.verdict == "inconclusive"
     assert c.mde is not None
