@@ -31,15 +31,10 @@ from bench_framework.store.records import Record
 from tests import build
 from tests.integration.processes import FAKES, install_fake
 
-FAKE_WORKER = FAKES / "worker"
+WORKER = str(FAKES / "worker")
 
 
-MakePlan = Callable[..., Plan]
-BlocksOf = Callable[[Record, str], list[Block]]
-EventsOf = Callable[[Record, str], list[Event]]
-
-
-def make_plan(
+def plan_of(
     arms: Mapping[str, Sequence[str]],
     *,
     inputs: Sequence[str] = ("all",),
@@ -206,50 +201,27 @@ def real(tmp_path: Path, launcher: Launcher, request: pytest.FixtureRequest) -> 
     return Laboratory(tmp_path, launcher, request.param, env)
 
 
-@pytest.fixture
-def plan_of() -> MakePlan:
-    return make_plan
+def blocks_of(record: Record, label: str) -> list[Block]:
+    """Return the blocks of a label in order."""
+    ids = {cell.id for cell in record.plan.cells if cell.label == label}
+    return [block for block in record.contents.blocks if block.cell_id in ids]
 
 
-@pytest.fixture
-def worker() -> str:
-    """Path of the fake worker."""
-    return str(FAKE_WORKER)
+def events_of(record: Record, code: str) -> list[Event]:
+    return [event for event in record.contents.events if event.code == code]
 
 
-@pytest.fixture
-def blocks_of() -> BlocksOf:
-    """Return a function that lists the blocks of a label in order."""
-
-    def find(record: Record, label: str) -> list[Block]:
-        ids = {cell.id for cell in record.plan.cells if cell.label == label}
-        return [block for block in record.contents.blocks if block.cell_id in ids]
-
-    return find
-
-
-@pytest.fixture
-def events_of() -> EventsOf:
-    """Return a function that lists the events with a code."""
-    return lambda record, code: [event for event in record.contents.events if event.code == code]
-
-
-@pytest.fixture
-def timed_spans() -> Callable[[Recorder], list[list[Update]]]:
-    """Return a function that lists the updates between start and end of each block."""
-
-    def find(observer: Recorder) -> list[list[Update]]:
-        spans: list[list[Update]] = []
-        inside: list[Update] | None = None
-        for update in observer.updates:
-            if isinstance(update, BlockStarted):
-                inside = []
-            elif isinstance(update, BlockFinished):
-                assert inside is not None
-                spans.append(inside)
-                inside = None
-            elif inside is not None:
-                inside.append(update)
-        return spans
-
-    return find
+def timed_spans(observer: Recorder) -> list[list[Update]]:
+    """Return the updates between start and end of each block."""
+    spans: list[list[Update]] = []
+    inside: list[Update] | None = None
+    for update in observer.updates:
+        if isinstance(update, BlockStarted):
+            inside = []
+        elif isinstance(update, BlockFinished):
+            assert inside is not None
+            spans.append(inside)
+            inside = None
+        elif inside is not None:
+            inside.append(update)
+    return spans

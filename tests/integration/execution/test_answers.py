@@ -12,16 +12,14 @@ from bench_framework.execution.process import Command, Finished
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.store.records import Record
 from bench_framework.text.numbers import format_size
-from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
+from tests.integration.execution.conftest import blocks_of, events_of, plan_of
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 ROUNDS = MeasurePolicy(rounds_min=2, rounds_max=2, warmup_rounds=1)
 THOUSAND = "".join(f"row {number}\n" for number in range(1000))
 
 
-def record_of(
-    fake: Any, plan_of: MakePlan, policy: AnswerPolicy, *outputs: str, control: bool = False
-) -> Record:
+def record_of(fake: Any, policy: AnswerPolicy, *outputs: str, control: bool = False) -> Record:
     """Measure arms a, b and c, which print `outputs`."""
     rules = [
         {"match": f"run-{arm}", "stdout": text} for arm, text in zip("abc", outputs, strict=False)
@@ -74,13 +72,11 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, form: str
-) -> None:
+def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(fake: Any, form: str) -> None:
     policy, outputs, difference = FORMS[form]
     if form == "differs":  # 11 of 1000 lines start with "row 55"
         outputs = (*outputs[:2], outputs[2].replace("row 56", "line 6"))
-    record = record_of(fake, plan_of, policy, *outputs)
+    record = record_of(fake, policy, *outputs)
     assert {block.status for block in blocks_of(record, "b")} == {"ok"}
     assert {block.status for block in blocks_of(record, "c")} == {"other-output"}
     [event] = events_of(record, "BX210")
@@ -92,11 +88,9 @@ def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(
     assert not record.raw.edited.exists() or policy.edited
 
 
-def test_a_tolerated_share_is_a_warning_and_stored_with_each_block(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_a_tolerated_share_is_a_warning_and_stored_with_each_block(fake: Any) -> None:
     other = THOUSAND.replace("row 7\n", "row seven\n") + "one more\n"
-    record = record_of(fake, plan_of, AnswerPolicy(tolerated_share=0.003), THOUSAND, other)
+    record = record_of(fake, AnswerPolicy(tolerated_share=0.003), THOUSAND, other)
     answers_of_b = [block.answer for block in blocks_of(record, "b")]
     assert [a.differing for a in answers_of_b if a] == [2 / 1001] * 3
     [event] = events_of(record, "BX335")
@@ -105,22 +99,18 @@ def test_a_tolerated_share_is_a_warning_and_stored_with_each_block(
     assert "b: row seven" in dict(event.details)["first difference"]
 
 
-def test_a_tolerated_share_that_is_exceeded_is_another_answer(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_a_tolerated_share_that_is_exceeded_is_another_answer(fake: Any) -> None:
     other = THOUSAND.replace("row 7\n", "row seven\n")
     policy = AnswerPolicy(tolerated_share=0.001)
-    record = record_of(fake, plan_of, policy, THOUSAND, other)
+    record = record_of(fake, policy, THOUSAND, other)
     assert {block.status for block in blocks_of(record, "b")} == {"other-output"}
     assert events_of(record, "BX335") == []
     assert len(events_of(record, "BX210")) == 1
 
 
-def test_a_check_decides_about_each_output_by_itself(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_a_check_decides_about_each_output_by_itself(fake: Any) -> None:
     policy = AnswerPolicy(check=("/bin/sh", "-c", "grep -q sum || { echo no sum >&2; exit 4; }"))
-    record = record_of(fake, plan_of, policy, "sum 4\n", "the sum is 4\n", "nothing\n")
+    record = record_of(fake, policy, "sum 4\n", "the sum is 4\n", "nothing\n")
     assert {block.status for block in blocks_of(record, "b")} == {"ok"}
     assert {b.answer.source for b in blocks_of(record, "b") if b.answer} == {"check"}
     assert {block.status for block in blocks_of(record, "c")} == {"other-output"}
@@ -129,10 +119,8 @@ def test_a_check_decides_about_each_output_by_itself(
     assert event.message == message
 
 
-def test_a_baseline_that_its_check_refuses_is_not_measured(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
-    record = record_of(fake, plan_of, AnswerPolicy(check=("grep", "sum")), "x\n", "sum\n")
+def test_a_baseline_that_its_check_refuses_is_not_measured(fake: Any) -> None:
+    record = record_of(fake, AnswerPolicy(check=("grep", "sum")), "x\n", "sum\n")
     assert [block.status for block in blocks_of(record, "a")] == ["other-output"]
 
 
@@ -153,18 +141,16 @@ def test_a_baseline_that_its_check_refuses_is_not_measured(
     ],
 )
 def test_a_form_that_cannot_be_used_makes_the_run_a_failure(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, policy: AnswerPolicy, words: str
+    fake: Any, policy: AnswerPolicy, words: str
 ) -> None:
-    record = record_of(fake, plan_of, policy, "some text\n")
+    record = record_of(fake, policy, "some text\n")
     [block] = blocks_of(record, "a")
     assert block.status == "failed"
     assert str(block.message).startswith(words)
 
 
 @pytest.mark.parametrize("key", ["filter", "check"])
-def test_a_command_that_hangs_is_killed_after_the_timeout(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, key: str
-) -> None:
+def test_a_command_that_hangs_is_killed_after_the_timeout(fake: Any, key: str) -> None:
     fake.script({"match": "run-", "stdout": "text\n"})
     policy = AnswerPolicy(**{key: ("sleep", "60")})  # type: ignore[arg-type]
     measure = MeasurePolicy(rounds_min=1, rounds_max=1, warmup_rounds=1, timeout_s=0.5)
@@ -173,9 +159,7 @@ def test_a_command_that_hangs_is_killed_after_the_timeout(
     assert block.message == f"answer.{key} (sleep) failed (cause timed out)"
 
 
-def test_an_expression_that_takes_too_long_is_killed_after_the_timeout_and_named(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_an_expression_that_takes_too_long_is_killed_after_the_timeout_and_named(fake: Any) -> None:
     fake.script({"match": "run-", "stdout": "a" * 40 + "!\n"})
     policy = AnswerPolicy(extract="a.*", ignore=("x", "(a+)+$"))
     measure = MeasurePolicy(rounds_min=1, rounds_max=1, warmup_rounds=1, timeout_s=0.5)
@@ -188,7 +172,7 @@ def test_an_expression_that_takes_too_long_is_killed_after_the_timeout_and_named
 
 @pytest.mark.parametrize("policy", [AnswerPolicy(ignore=("(a+)+$",)), AnswerPolicy(check=("cat",))])
 def test_a_stop_request_ends_the_reading_of_an_answer_at_once(
-    fake: Any, plan_of: MakePlan, policy: AnswerPolicy
+    fake: Any, policy: AnswerPolicy
 ) -> None:
     fake.script({"match": "run-", "stdout": "a" * 40 + "!\n"})
     run = fake.launcher.run
@@ -206,24 +190,22 @@ def test_a_stop_request_ends_the_reading_of_an_answer_at_once(
 
 
 def test_a_text_that_is_too_large_to_edit_is_a_failure(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "LARGEST_EDITED", 100)
-    record = record_of(fake, plan_of, AnswerPolicy(ignore=("x",)), THOUSAND)
+    record = record_of(fake, AnswerPolicy(ignore=("x",)), THOUSAND)
     [block] = blocks_of(record, "a")
     assert "too large" in str(block.message)
     for words, limit in ((("cat",), 1 << 10), (("cat", "-", "/dev/zero"), 1 << 20)):
         monkeypatch.setattr(answers, "LARGEST_EDITED", limit)
-        record = record_of(fake, plan_of, AnswerPolicy(filter=words), THOUSAND)
+        record = record_of(fake, AnswerPolicy(filter=words), THOUSAND)
         [block] = blocks_of(record, "a")
         message = f"answer.filter (cat) failed (cause it printed more than {format_size(limit)})"
         assert block.message == message
         assert record.raw.edited.stat().st_size < 2 * (1 << 20)
 
 
-def test_an_answer_file_is_edited_and_its_difference_shown(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
-) -> None:
+def test_an_answer_file_is_edited_and_its_difference_shown(fake: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "out")
     policy = AnswerPolicy(file=file, ignore=(r"\d\d:\d\d:\d\d",))
     fake.script({"match": "run-a", "file": [file, "n 1\nat 12:00:01\n"]})
@@ -233,9 +215,7 @@ def test_an_answer_file_is_edited_and_its_difference_shown(
     assert reference.read_text() == "n 1\nat \n"
 
 
-def test_an_answer_file_of_an_earlier_run_is_not_the_answer(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
-) -> None:
+def test_an_answer_file_of_an_earlier_run_is_not_the_answer(fake: Any, tmp_path: Path) -> None:
     file = str(tmp_path / "out")
     fake.script({"match": "run-a", "file": [file, "1"]}, {"match": "run-b"})
     arms = {arm: ARMS[arm] for arm in "ab"}
@@ -245,9 +225,7 @@ def test_an_answer_file_of_an_earlier_run_is_not_the_answer(
     assert "the run did not write it" in str(blocks_of(record, "b")[0].message)
 
 
-def test_the_control_runs_before_other_variants_in_the_first_warm_up_round(
-    fake: Any, plan_of: MakePlan
-) -> None:
-    record = record_of(fake, plan_of, AnswerPolicy(), "x", "x", "x", control=True)
+def test_the_control_runs_before_other_variants_in_the_first_warm_up_round(fake: Any) -> None:
+    record = record_of(fake, AnswerPolicy(), "x", "x", "x", control=True)
     first = [record.plan.cell(b.cell_id).label for b in record.contents.blocks if b.warmup]
     assert first[:2] == ["a", "control"]

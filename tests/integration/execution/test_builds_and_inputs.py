@@ -18,7 +18,7 @@ from bench_framework.execution.progress import SilentObserver, Waiting
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input, Plan
 from bench_framework.model.run import Build, PreparedInput
-from tests.integration.execution.conftest import MakePlan
+from tests.integration.execution.conftest import plan_of
 
 MAIN = """
 fn main() {
@@ -63,7 +63,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.mark.real
 def test_features_change_the_binary_and_a_second_run_builds_nothing(
-    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+    crate: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     plan = plan_of({"a": ["x"]})
     plain = BuildSpec(str(crate), "greeter")
@@ -88,7 +88,7 @@ def test_features_change_the_binary_and_a_second_run_builds_nothing(
 
 @pytest.mark.real
 def test_an_unused_feature_changes_the_digest_but_not_the_code(
-    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+    crate: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     (crate / "Cargo.toml").write_text(MANIFEST + "idle = []\n")
     plan = plan_of({"a": ["x"]})
@@ -103,7 +103,7 @@ def test_an_unused_feature_changes_the_digest_but_not_the_code(
 
 @pytest.mark.real
 def test_a_failed_build_affects_only_itself_and_has_cargos_message(
-    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+    crate: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     specs = (
         BuildSpec(str(crate), "greeter", features=("nosuch",)),
@@ -120,7 +120,7 @@ def test_a_failed_build_affects_only_itself_and_has_cargos_message(
 
 @pytest.mark.real
 def test_a_revision_is_built_outside_the_working_tree(
-    crate: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+    crate: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     git(crate.parent, "init", "-q", str(crate))
     git(crate, "add", "Cargo.toml", "src")
@@ -209,9 +209,7 @@ def test_a_users_file_is_digested_again_only_if_it_changes(
         prepared((item,), tmp_path, env)
 
 
-def test_the_control_of_a_program_is_a_copy(
-    launcher: Launcher, env: dict[str, str], plan_of: MakePlan
-) -> None:
+def test_the_control_of_a_program_is_a_copy(launcher: Launcher, env: dict[str, str]) -> None:
     plan = replace(plan_of({"a": [BIN, "hi"]}), program=("/bin/echo",))
     program = binaries.find_program("/bin/echo", "s.yaml", env)
     assert program.id == "program"
@@ -230,12 +228,7 @@ def test_the_control_of_a_program_is_a_copy(
     ],
 )
 def test_a_program_that_may_depend_on_its_path_is_not_copied(
-    kind: str,
-    reason: str,
-    tmp_path: Path,
-    launcher: Launcher,
-    env: dict[str, str],
-    plan_of: MakePlan,
+    kind: str, reason: str, tmp_path: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -260,7 +253,7 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied(
 
 
 def test_a_program_whose_copy_behaves_differently_is_not_copied(
-    tmp_path: Path, launcher: Launcher, env: dict[str, str], plan_of: MakePlan
+    tmp_path: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     program = tmp_path / "prog"
     program.write_text('#!/bin/sh\ncat "$(dirname "$0")/data"\n')

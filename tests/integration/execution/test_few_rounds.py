@@ -13,7 +13,7 @@ from bench_framework.model.looks import RoundLimit
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import lines
 from bench_framework.store.records import Record
-from tests.integration.execution.conftest import MakePlan
+from tests.integration.execution.conftest import plan_of
 
 ARMS = {"a": ["run-a"], "b": ["run-b"]}
 
@@ -37,7 +37,7 @@ def budget(seconds: float) -> MeasurePolicy:
 
 
 def test_long_commands_have_few_rounds_without_a_control(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One warm-up round and 4 rounds of 6 s end at the budget of 30 s."""
     RunClock(fake, monkeypatch, 3.0)
@@ -54,7 +54,7 @@ def test_long_commands_have_few_rounds_without_a_control(
 
 
 def test_shorter_commands_keep_the_label_test_without_a_control(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RunClock(fake, monkeypatch, 1.5)
     record = fake.measure(plan_of(ARMS, measure=budget(30.0)), few_rounds=True)
@@ -64,7 +64,7 @@ def test_shorter_commands_keep_the_label_test_without_a_control(
 
 
 def test_a_budget_that_is_large_enough_changes_nothing(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RunClock(fake, monkeypatch, 0.5)
     record = fake.measure(plan_of(ARMS, measure=budget(28.0)), few_rounds=True)
@@ -75,7 +75,7 @@ def test_a_budget_that_is_large_enough_changes_nothing(
 
 
 def test_a_first_run_that_may_have_read_the_disk_is_no_reason_for_few_rounds(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second warm-up round shows that the programs take 0.1 s."""
     RunClock(fake, monkeypatch, 6.0, 0.1)
@@ -86,7 +86,7 @@ def test_a_first_run_that_may_have_read_the_disk_is_no_reason_for_few_rounds(
 
 
 def test_a_budget_for_fewer_than_three_rounds_is_refused(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RunClock(fake, monkeypatch, 10.0)
     with pytest.raises(UsageError) as refused:
@@ -95,9 +95,7 @@ def test_a_budget_for_fewer_than_three_rounds_is_refused(
     assert "80s" in (refused.value.fix or "")
 
 
-def test_a_resumed_record_keeps_its_few_rounds(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_record_keeps_its_few_rounds(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(ARMS, measure=budget(30.0))
     clock, record = RunClock(fake, monkeypatch, 3.0), fake.create(plan)
 
@@ -117,7 +115,7 @@ def test_a_resumed_record_keeps_its_few_rounds(
 
 
 def test_without_few_rounds_a_small_budget_ends_the_measurement(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A gate decides by the label test only."""
     RunClock(fake, monkeypatch, 3.0)
@@ -128,7 +126,7 @@ def test_without_few_rounds_a_small_budget_ends_the_measurement(
 
 
 def test_a_baseline_that_is_slower_runs_once_more_before_the_decision(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Warm-up: 3 s, 2 s, and 3 s again. Then 4 rounds of 5 s."""
     clock = RunClock(fake, monkeypatch, 0.0)
@@ -149,7 +147,7 @@ def test_a_baseline_that_is_slower_runs_once_more_before_the_decision(
 
 
 def test_what_fails_in_the_warm_up_takes_no_time_of_the_rounds(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RunClock(fake, monkeypatch, 3.0)
     fake.script({"match": "run-bad", "exit_code": 1}, {"match": "run-"})
@@ -161,7 +159,7 @@ def test_what_fails_in_the_warm_up_takes_no_time_of_the_rounds(
     assert record.contents.limit == lines.Limit(4, by_t=True, control=False)
 
 
-def test_the_times_of_a_warm_up_are_known_after_a_resumption(fake: Any, plan_of: MakePlan) -> None:
+def test_the_times_of_a_warm_up_are_known_after_a_resumption(fake: Any) -> None:
     plan = plan_of(ARMS, measure=budget(30.0))
 
     def react(update: progress.Update) -> None:

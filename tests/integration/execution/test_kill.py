@@ -7,7 +7,6 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +15,11 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
+from tests.integration.execution.conftest import plan_of
 from tests.integration.processes import wait_for
 
 pytestmark = pytest.mark.real
@@ -71,7 +70,7 @@ def fetched() -> None:
 
 
 @pytest.fixture
-def folder(fetched: None, tmp_path: Path, plan_of: Callable[..., Plan]) -> Path:
+def folder(fetched: None, tmp_path: Path) -> Path:
     seconds = f"0.0{os.getpid()}1"  # marks the processes of this test
     arms = {"a": ["/bin/sleep", seconds], "b": ["/bin/sleep", seconds + "2"]}
     plan = plan_of(arms, measure=MeasurePolicy(rounds_min=30, rounds_max=30))

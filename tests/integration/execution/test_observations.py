@@ -5,7 +5,6 @@ import shlex
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -23,6 +22,7 @@ from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.run import Observation
 from bench_framework.store.lines import Dropped
 from bench_framework.store.records import Record
+from tests.integration.execution.conftest import events_of, plan_of
 
 needs_valgrind = pytest.mark.skipif(
     "valgrind" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
@@ -44,9 +44,7 @@ def script(folder: Path, name: str, text: str) -> str:
     return str(path)
 
 
-def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(
-    fake: Any, plan_of: Callable[..., Plan]
-) -> None:
+def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(fake: Any) -> None:
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/echo", "hello"]})
     record = fake.measure(plan)
     counted = count_cells(fake, plan, record)
@@ -62,7 +60,7 @@ def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(
 
 @pytest.mark.parametrize("reason", ["raced", "idle"])
 def test_a_cell_that_left_before_the_end_is_counted_and_a_failed_one_is_not(
-    fake: Any, plan_of: Callable[..., Plan], reason: Any
+    fake: Any, reason: Any
 ) -> None:
     plan = plan_of({"a": ["true"], "b": ["true"], "c": ["true"]}, control=False)
     record = fake.measure(plan)
@@ -73,9 +71,7 @@ def test_a_cell_that_left_before_the_end_is_counted_and_a_failed_one_is_not(
     assert [o.cell_id for o in count_cells(fake, plan, record)] == [a, b]
 
 
-def test_storage_bytes_are_those_of_the_program(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
-) -> None:
+def test_storage_bytes_are_those_of_the_program(fake: Any, tmp_path: Path) -> None:
     out = tmp_path / "written"
     program = script(
         tmp_path, "write", f"dd if=/dev/zero of={out} bs=1M count=3 conv=fsync 2>/dev/null"
@@ -101,7 +97,7 @@ time.sleep(0.05)
 
 
 def test_memory_that_is_freed_before_the_end_is_in_the_parts_of_the_peak(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
+    fake: Any, tmp_path: Path
 ) -> None:
     hold = [sys.executable, "-S", "-c", HOLD]
     child = script(tmp_path, "child", f"{shlex.join(hold)}; true")
@@ -124,9 +120,7 @@ def test_memory_that_is_freed_before_the_end_is_in_the_parts_of_the_peak(
     assert heap["file_bytes"] < 64 << 20
 
 
-def test_a_run_that_fails_is_an_observation_without_values(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
-) -> None:
+def test_a_run_that_fails_is_an_observation_without_values(fake: Any, tmp_path: Path) -> None:
     program = script(tmp_path, "bad", "echo why >&2; exit 3")
     plan = plan_of({"a": ["/bin/true"], "b": [program]})
     good, bad = count_cells(fake, plan, fake.measure(plan))
@@ -134,7 +128,7 @@ def test_a_run_that_fails_is_an_observation_without_values(
     assert (bad.status, dict(bad.values), bad.message) == ("failed", {}, "exit status 3: why")
 
 
-def test_a_run_with_another_answer_is_not_counted(fake: Any, plan_of: Callable[..., Plan]) -> None:
+def test_a_run_with_another_answer_is_not_counted(fake: Any) -> None:
     fake.script({"match": "echo", "stdout": "other\n"})
     plan = plan_of(
         {"a": ["/bin/echo", "hello"], "b": ["/bin/echo", "hello", ""]}, answer=AnswerPolicy("exact")
@@ -144,9 +138,7 @@ def test_a_run_with_another_answer_is_not_counted(fake: Any, plan_of: Callable[.
     assert "differs from" in (counted[0].message or "")
 
 
-def test_prepare_and_cleanup_run_before_and_after_the_run(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
-) -> None:
+def test_prepare_and_cleanup_run_before_and_after_the_run(fake: Any, tmp_path: Path) -> None:
     log = tmp_path / "log"
     note = script(tmp_path, "note", f'echo "$1" >> {log}')
     around = {"prepare": (((note,), ("before",)),), "cleanup": (((note,), ("after",)),)}
@@ -159,7 +151,7 @@ def test_prepare_and_cleanup_run_before_and_after_the_run(
     assert runs == ["before", "run", "after"] * (len(runs) // 3)
 
 
-def test_a_stop_keeps_the_counts_so_far(fake: Any, plan_of: Callable[..., Plan]) -> None:
+def test_a_stop_keeps_the_counts_so_far(fake: Any) -> None:
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/true", "b"]})
     record = fake.measure(plan)
     stop = Stop(fake.launcher)
@@ -173,7 +165,7 @@ def test_a_stop_keeps_the_counts_so_far(fake: Any, plan_of: Callable[..., Plan])
 
 
 @needs_valgrind
-def test_repeated_instruction_counts_are_equal(fake: Any, plan_of: Callable[..., Plan]) -> None:
+def test_repeated_instruction_counts_are_equal(fake: Any) -> None:
     plan = replace(
         plan_of({"a": ["/bin/echo", "x"], "b": ["/usr/bin/seq", "20000"]}, control=False),
         instructions=InstructionPolicy(runs=2),
@@ -195,7 +187,7 @@ def test_repeated_instruction_counts_are_equal(fake: Any, plan_of: Callable[...,
 
 @needs_valgrind
 def test_a_program_that_valgrind_cannot_count_does_not_affect_others(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
+    fake: Any, tmp_path: Path
 ) -> None:
     slow = script(tmp_path, "slow", "sleep 60")
     plan = replace(
@@ -214,9 +206,7 @@ def test_a_program_that_valgrind_cannot_count_does_not_affect_others(
 
 
 @needs_valgrind
-def test_a_shell_and_its_children_are_counted_together(
-    fake: Any, plan_of: Callable[..., Plan], tmp_path: Path
-) -> None:
+def test_a_shell_and_its_children_are_counted_together(fake: Any, tmp_path: Path) -> None:
     twice = script(
         tmp_path, "twice", "/usr/bin/seq 20000 >/dev/null; /usr/bin/seq 20000 >/dev/null; true"
     )
@@ -322,9 +312,7 @@ def test_perf_counts_or_reports_that_it_cannot(fake: Any) -> None:
         assert "remove `instructions`" in (result.fix or "")
 
 
-def test_a_declared_metric_is_read_after_each_block(
-    fake: Any, plan_of: Callable[..., Plan], events_of: Callable[..., list[Any]]
-) -> None:
+def test_a_declared_metric_is_read_after_each_block(fake: Any) -> None:
     fake.script(
         {"match": "true a", "stdout": "requests/s: 100\n"},
         {"match": "true b", "stdout": "requests/s: many\n"},

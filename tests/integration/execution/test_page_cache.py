@@ -21,7 +21,7 @@ from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
-from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
+from tests.integration.execution.conftest import blocks_of, events_of, plan_of
 
 SIZE = 8 << 20
 FILE_OF_ROOT = Path("/usr/bin/cat")
@@ -57,10 +57,10 @@ def memory() -> Iterator[Path]:
     path.unlink()
 
 
-def plan_with(make: MakePlan, path: Path, caches: Mapping[str, CacheState], rounds: int = 2) -> Any:
+def plan_with(path: Path, caches: Mapping[str, CacheState], rounds: int = 2) -> Any:
     """Return a plan that runs `cat` with one cache state per arm, and the prepared input."""
     policy = MeasurePolicy(rounds_min=rounds, rounds_max=rounds, until="rounds", warmup_rounds=1)
-    plan = make({name: ["cat"] for name in caches}, control=False, measure=policy)
+    plan = plan_of({name: ["cat"] for name in caches}, control=False, measure=policy)
     cells = tuple(
         replace(cell, command=(("cat",), (INPUT,)), cache=caches[cell.label]) for cell in plan.cells
     )
@@ -75,9 +75,9 @@ def measured(blocks: list[Block]) -> list[Block]:
 
 @pytest.mark.real
 def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, data: Path
+    real: Any, data: Path
 ) -> None:
-    plan, inputs = plan_with(plan_of, data, {"warm": "warm", "cold": "cold"})
+    plan, inputs = plan_with(data, {"warm": "warm", "cold": "cold"})
     record = real.measure(plan, inputs=inputs)
     warm, cold = measured(blocks_of(record, "warm")), measured(blocks_of(record, "cold"))
     assert len(warm) == len(cold) == 2
@@ -102,10 +102,8 @@ def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
 
 
 @pytest.mark.real
-def test_claims_of_cold_runs_mention_the_cold_cache(
-    real: Any, plan_of: MakePlan, data: Path
-) -> None:
-    plan, inputs = plan_with(plan_of, data, {"a": "cold", "b": "cold"})
+def test_claims_of_cold_runs_mention_the_cold_cache(real: Any, data: Path) -> None:
+    plan, inputs = plan_with(data, {"a": "cold", "b": "cold"})
     record = real.measure(plan, inputs=inputs)
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
     texts = [claim.text for claim in judgement.claims if ("cache", "cold") in claim.scope]
@@ -113,10 +111,8 @@ def test_claims_of_cold_runs_mention_the_cold_cache(
 
 
 @pytest.mark.real
-def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
-    real: Any, plan_of: MakePlan, events_of: EventsOf, memory: Path
-) -> None:
-    plan, inputs = plan_with(plan_of, memory, {"a": "cold", "b": "cold"})
+def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(real: Any, memory: Path) -> None:
+    plan, inputs = plan_with(memory, {"a": "cold", "b": "cold"})
     record = real.measure(plan, inputs=inputs)
     events = events_of(record, "BX341")
     assert len(events) == 2
@@ -133,10 +129,8 @@ def test_in_tmpfs_nothing_is_called_cold_and_nothing_is_compared(
 
 
 @pytest.mark.real
-def test_pages_mapped_by_another_process_are_reported(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf, data: Path
-) -> None:
-    plan, inputs = plan_with(plan_of, data, {"a": "cold"})
+def test_pages_mapped_by_another_process_are_reported(real: Any, data: Path) -> None:
+    plan, inputs = plan_with(data, {"a": "cold"})
     with data.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping:
         assert sum(mapping[:: mmap.PAGESIZE]) > 0  # touch every page
         record = real.measure(plan, inputs=inputs)
@@ -148,11 +142,9 @@ def test_pages_mapped_by_another_process_are_reported(
     assert event.message.startswith("page cache not verified to be cold: a in warm-up round 1")
 
 
-def test_a_run_that_reads_nothing_from_the_device_is_not_cold(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, data: Path
-) -> None:
+def test_a_run_that_reads_nothing_from_the_device_is_not_cold(fake: Any, data: Path) -> None:
     """The pages are dropped, but the program does not read them."""
-    plan, inputs = plan_with(plan_of, data, {"a": "cold"})
+    plan, inputs = plan_with(data, {"a": "cold"})
     record = fake.measure(plan, inputs=inputs)
     for block in measured(blocks_of(record, "a")):
         assert block.page_cache is not None
@@ -161,9 +153,7 @@ def test_a_run_that_reads_nothing_from_the_device_is_not_cold(
         assert block.page_cache.why == "the run read nothing from a device"
 
 
-def test_the_file_of_the_program_is_in_memory_before_each_sample(
-    fake: Any, plan_of: MakePlan, data: Path
-) -> None:
+def test_the_file_of_the_program_is_in_memory_before_each_sample(fake: Any, data: Path) -> None:
     fake.build = replace(fake.build, path=str(data))
     InputPages(data).drop()
     fake.measure(plan_of({"a": ["cat"]}, control=False))
@@ -275,8 +265,8 @@ def test_a_missing_input_is_reported(data: Path) -> None:
     assert state.why == f"{data}: No such file or directory"
 
 
-def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path) -> None:
-    plan, _ = plan_with(plan_of, data, {"a": "warm", "b": "cold"})
+def test_blocks_without_a_cache_state_are_unknown(data: Path) -> None:
+    plan, _ = plan_with(data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
     assert cell_state.observed_cache([block]) == "unknown"
     assert phrase(cell_state.cache_refusal(plan.cells[1], [block])) == (
@@ -285,5 +275,5 @@ def test_blocks_without_a_cache_state_are_unknown(plan_of: MakePlan, data: Path)
     assert set(cell_state.needed_caches(plan.cells)) == {
         c.id for c in plan.cells
     }  # a warm cell and a cold one
-    alone, _ = plan_with(plan_of, data, {"a": "warm"})
+    alone, _ = plan_with(data, {"a": "warm"})
     assert cell_state.needed_caches(alone.cells) == {}

@@ -11,7 +11,7 @@ import pytest
 
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store import layout
-from tests.integration.execution.conftest import BlocksOf, MakePlan
+from tests.integration.execution.conftest import blocks_of, plan_of
 
 pytestmark = pytest.mark.real
 
@@ -27,9 +27,7 @@ def expects(cpus: Sequence[int]) -> list[str]:
     ]
 
 
-def test_an_axis_pins_the_timed_program_and_no_other_cell(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_an_axis_pins_the_timed_program_and_no_other_cell(real: Any) -> None:
     mine = sorted(os.sched_getaffinity(0))
     if len(mine) < 2:
         pytest.skip("needs two CPUs")
@@ -52,9 +50,7 @@ def test_an_axis_pins_the_timed_program_and_no_other_cell(
     }
 
 
-def test_a_missing_cpu_fails_only_its_cell(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_a_missing_cpu_fails_only_its_cell(real: Any) -> None:
     """`benchctl run` checks CPUs before, but a CPU may go away during measuring."""
     policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/true"]}, control=False, measure=policy)

@@ -15,7 +15,7 @@ from bench_framework.model.looks import looks_of
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.store.records import Record
-from tests.integration.execution.conftest import MakePlan
+from tests.integration.execution.conftest import plan_of
 
 Trailing = dict[tuple[str, int], tuple[str, ...]]
 """Labels that are worse than another one, by input label and index of the interim analysis."""
@@ -49,7 +49,7 @@ def rounds_of(record: Record) -> dict[tuple[str, str], int]:
     }
 
 
-def test_a_trailing_cell_is_dropped(fake: Any, plan_of: MakePlan) -> None:
+def test_a_trailing_cell_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=racing())
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     first = looks_of(plan).rounds[0]
@@ -66,16 +66,14 @@ def test_a_trailing_cell_is_dropped(fake: Any, plan_of: MakePlan) -> None:
     )
 
 
-def test_the_fixed_strategy_drops_no_cell(fake: Any, plan_of: MakePlan) -> None:
+def test_the_fixed_strategy_drops_no_cell(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     assert set(rounds_of(record).values()) == {20}
     assert record.contents.dropped == {}
 
 
-def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=replace(racing(), strategy="fixed"))
     x = plan.inputs[0].id
     names = {c.id for c in plan.cells if c.input_id == x and c.label in ("a", "c", "control")}
@@ -95,7 +93,7 @@ def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(
     assert (line.state, line.round) == ("idle", first)
 
 
-def test_a_resumed_record_keeps_its_finished_cells(fake: Any, plan_of: MakePlan) -> None:
+def test_a_resumed_record_keeps_its_finished_cells(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     name = next(c.id for c in plan.cells if c.label == "c")
 
@@ -115,7 +113,7 @@ def test_a_resumed_record_keeps_its_finished_cells(fake: Any, plan_of: MakePlan)
     assert rounds_of(whole)[("all", "c")] == 12 + 2
 
 
-def test_a_finished_cell_that_fails_is_dropped(fake: Any, plan_of: MakePlan) -> None:
+def test_a_finished_cell_that_fails_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed", rounds_max=40))
     name = next(c.id for c in plan.cells if c.label == "c")
 
@@ -129,7 +127,7 @@ def test_a_finished_cell_that_fails_is_dropped(fake: Any, plan_of: MakePlan) -> 
     assert name not in {b.cell_id for b in record.contents.blocks if b.round > 26}
 
 
-def test_the_baseline_the_control_and_further_references_stay(fake: Any, plan_of: MakePlan) -> None:
+def test_the_baseline_the_control_and_further_references_stay(fake: Any) -> None:
     plan = plan_of(ARMS, measure=racing())
     plan = replace(plan, further_baselines=(next(v.id for v in plan.variants if v.label == "b"),))
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("a", "b", "c", "control")}))
@@ -138,9 +136,7 @@ def test_the_baseline_the_control_and_further_references_stay(fake: Any, plan_of
     assert set(rounds.values()) == {20}
 
 
-def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(fake: Any) -> None:
     """b is worse on x from the first analysis on, on y from the second; c is worse on x only."""
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing(30))
     looks = looks_of(plan).rounds
@@ -151,7 +147,7 @@ def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(
     assert (counts["x", "c"], counts["y", "c"]) == (30, 30)
 
 
-def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any, plan_of: MakePlan) -> None:
+def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     broken = next(
         c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x"
@@ -164,7 +160,7 @@ def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any, plan_of: MakeP
 
 
 @pytest.mark.slow
-def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
+def test_an_idle_cell_is_dropped_too(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     here = next(c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x")
     loser = scripted(plan, {("y", 0): ("c",)})
@@ -181,9 +177,7 @@ def test_an_idle_cell_is_dropped_too(fake: Any, plan_of: MakePlan) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ['"kind":"look"', '"kind":"dropped"'])
-def test_a_dropped_cell_stays_dropped_after_a_kill(
-    fake: Any, plan_of: MakePlan, ending: str
-) -> None:
+def test_a_dropped_cell_stays_dropped_after_a_kill(fake: Any, ending: str) -> None:
     """A kill after the analysis or after the line of the dropped cell changes no round."""
     plan = plan_of(ARMS, measure=racing())
     looker = scripted(plan, {("all", 0): ("c",)})

@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.execution.hyperfine import NUMBERS_RUNS
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
+from tests.integration.execution.conftest import WORKER, blocks_of, events_of, plan_of
 
 pytestmark = pytest.mark.real
 
@@ -32,7 +32,7 @@ def policy(rounds: int = 2, **options: Any) -> MeasurePolicy:
     return MeasurePolicy(rounds_min=rounds, rounds_max=rounds, **options)
 
 
-def test_times_are_those_of_the_program(real: Any, plan_of: MakePlan, blocks_of: BlocksOf) -> None:
+def test_times_are_those_of_the_program(real: Any) -> None:
     record = real.measure(
         plan_of({"a": ["/bin/sleep", "0.05"], "b": ["/bin/sleep", "0.1"]}, measure=policy())
     )
@@ -42,9 +42,7 @@ def test_times_are_those_of_the_program(real: Any, plan_of: MakePlan, blocks_of:
     assert {block.exit_codes for block in record.contents.blocks} == {(0,)}
 
 
-def test_every_kind_of_failure_is_reported_and_affects_only_its_cell(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_every_kind_of_failure_is_reported_and_affects_only_its_cell(real: Any) -> None:
     arms = {
         "good": ["/bin/true"],
         "one": [SH, "-c", "echo out of luck >&2; exit 1"],
@@ -71,9 +69,7 @@ def test_every_kind_of_failure_is_reported_and_affects_only_its_cell(
     assert log.read_text() == "out of luck\n"
 
 
-def test_a_failure_that_does_not_repeat_is_reported_as_such(
-    real: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path
-) -> None:
+def test_a_failure_that_does_not_repeat_is_reported_as_such(real: Any, tmp_path: Path) -> None:
     flaky = f"test -e {tmp_path}/been && exit 0; touch {tmp_path}/been; exit 7"
     record = real.measure(plan_of({"a": [SH, "-c", flaky]}, control=False, measure=policy()))
     [event] = events_of(record, "BX201")
@@ -83,9 +79,7 @@ def test_a_failure_that_does_not_repeat_is_reported_as_such(
     assert [block.status for block in record.contents.blocks] == ["failed", "ok", "ok", "ok"]
 
 
-def test_peak_memory_is_correct_after_a_larger_program(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
-) -> None:
+def test_peak_memory_is_correct_after_a_larger_program(real: Any, tmp_path: Path) -> None:
     """hyperfine reports a maximum over its children, and a child inherits its parent's peak."""
     ballast = bytearray(BIG_MIB * MIB)  # memory of the parent must not be counted either
     (tmp_path / "spend.c").write_text(SPENDER)
@@ -113,9 +107,7 @@ def test_peak_memory_is_correct_after_a_larger_program(
     assert all(peak and peak < 8 * MIB for peak in peaks["small"])
 
 
-def test_unusual_arguments_are_passed_unchanged(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_unusual_arguments_are_passed_unchanged(real: Any) -> None:
     words = [
         "it's",
         "a b",
@@ -137,7 +129,7 @@ def test_unusual_arguments_are_passed_unchanged(
     assert {block.status for block in record.contents.blocks} == {"ok"}
 
 
-def test_stdin_is_read_from_its_file(real: Any, plan_of: MakePlan, tmp_path: Path) -> None:
+def test_stdin_is_read_from_its_file(real: Any, tmp_path: Path) -> None:
     path = tmp_path / "in put"
     path.write_text("one two\n")
     plan = plan_of(
@@ -149,12 +141,10 @@ def test_stdin_is_read_from_its_file(real: Any, plan_of: MakePlan, tmp_path: Pat
     assert real.measure(plan).raw.stdout.read_text() == "2\n"
 
 
-def test_short_runs_are_repeated_and_a_worker_answers_each_time(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf, worker: str, tmp_path: Path
-) -> None:
+def test_short_runs_are_repeated_and_a_worker_answers_each_time(real: Any, tmp_path: Path) -> None:
     real.env["BENCHCTL_FAKE_LOG"] = str(tmp_path / "log")
     plan = plan_of(
-        {"a": [worker, "run", "a"], "b": [worker, "run", "b", "same"]},
+        {"a": [WORKER, "run", "a"], "b": [WORKER, "run", "b", "same"]},
         answer=AnswerPolicy("exact", contract=True),
         measure=policy(),
     )
@@ -176,9 +166,7 @@ def test_short_runs_are_repeated_and_a_worker_answers_each_time(
     assert (tmp_path / "log").read_text().splitlines() == expected
 
 
-def test_different_answers_of_real_programs_are_detected(
-    real: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_different_answers_of_real_programs_are_detected(real: Any) -> None:
     arms = {"a": ["/usr/bin/printf", "1\\n2\\n"], "b": ["/usr/bin/printf", "2\\n1\\n"]}
     exact = real.measure(plan_of(arms, answer=AnswerPolicy("exact"), measure=policy(1)))
     assert {block.status for block in blocks_of(exact, "b")} == {"other-output"}
@@ -186,9 +174,7 @@ def test_different_answers_of_real_programs_are_detected(
     assert {block.status for block in blocks_of(lines, "b")} == {"ok"}
 
 
-def test_processes_left_behind_are_killed_before_the_next_block(
-    real: Any, plan_of: MakePlan, tmp_path: Path
-) -> None:
+def test_processes_left_behind_are_killed_before_the_next_block(real: Any, tmp_path: Path) -> None:
     arms = {"a": [SH, "-c", f"setsid sleep 61.{tmp_path.stat().st_ino} >/dev/null 2>&1 & exit 0"]}
     real.measure(plan_of(arms, control=False, measure=policy(1)))
     mark = f"61.{tmp_path.stat().st_ino}".encode()

@@ -24,7 +24,7 @@ from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.records.integrity import journal_differences
-from tests.integration.execution.conftest import BlocksOf, EventsOf, MakePlan
+from tests.integration.execution.conftest import blocks_of, events_of, plan_of, timed_spans
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
 CONTRACT = AnswerPolicy("exact", contract=True)
@@ -45,9 +45,7 @@ def sequence(record: Record) -> list[tuple[str, str, int]]:
     return entries
 
 
-def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(fake: Any) -> None:
     record = fake.measure(plan_of(ARMS))
     assert sequence(record) == [
         ("all", "warmup", 1),
@@ -62,7 +60,7 @@ def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(
     assert record.contents.complete
 
 
-def test_inputs_take_turns_round_by_round(fake: Any, plan_of: MakePlan) -> None:
+def test_inputs_take_turns_round_by_round(fake: Any) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(2)))
     assert sequence(record) == [
         ("x", "warmup", 1),
@@ -76,7 +74,7 @@ def test_inputs_take_turns_round_by_round(fake: Any, plan_of: MakePlan) -> None:
     ]
 
 
-def test_a_reopened_record_has_the_same_contents(fake: Any, plan_of: MakePlan) -> None:
+def test_a_reopened_record_has_the_same_contents(fake: Any) -> None:
     record = fake.measure(plan_of(ARMS))
     again = Record.open(record.path)
     assert again.contents.blocks == record.contents.blocks
@@ -84,9 +82,7 @@ def test_a_reopened_record_has_the_same_contents(fake: Any, plan_of: MakePlan) -
     assert again.plan == record.plan
 
 
-def test_the_observer_is_not_called_while_a_program_is_timed(
-    fake: Any, plan_of: MakePlan, timed_spans: Any
-) -> None:
+def test_the_observer_is_not_called_while_a_program_is_timed(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
     fake.measure(plan_of(ARMS))
     spans = timed_spans(fake.observer)
@@ -94,9 +90,7 @@ def test_the_observer_is_not_called_while_a_program_is_timed(
     assert all(span == [] or {type(item).__name__ for item in span} == {"Remark"} for span in spans)
 
 
-def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(fake: Any) -> None:
     record = fake.measure(plan_of(ARMS))
     assert len(fake.calls()) == len(record.contents.blocks)
     finished = [h for h in fake.observer.updates if isinstance(h, progress.RoundFinished)]
@@ -110,7 +104,7 @@ def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(
 
 
 def test_the_output_of_hyperfine_is_on_the_disk_before_the_journal(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a power cut, the journal must not contain samples that hyperfine's output lacks."""
     flushed: list[str] = []
@@ -127,9 +121,7 @@ def test_the_output_of_hyperfine_is_on_the_disk_before_the_journal(
     assert ends == [("hyperfine.jsonl", "journal.jsonl")] * 6  # five rounds, and the end
 
 
-def test_a_torn_line_of_hyperfine_does_not_spoil_the_next_sample(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_torn_line_of_hyperfine_does_not_spoil_the_next_sample(fake: Any) -> None:
     def stop(update: progress.Update) -> None:
         if isinstance(update, progress.RoundFinished) and not update.warmup:
             fake.stop.request()
@@ -146,9 +138,7 @@ def test_a_torn_line_of_hyperfine_does_not_spoil_the_next_sample(
     assert journal_differences(again) == []
 
 
-def test_short_runs_are_repeated_from_the_first_round_on(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_short_runs_are_repeated_from_the_first_round_on(fake: Any) -> None:
     """All cells of an input get the repeats of the median cell."""
     fake.script(
         {"match": "run-a", "wall_s": 0.005, "spread": 0},
@@ -160,9 +150,7 @@ def test_short_runs_are_repeated_from_the_first_round_on(
         assert [len(block.wall_s) for block in blocks_of(record, label)] == [1, 1, 4, 4, 4]
 
 
-def test_the_control_repeats_as_often_as_the_baseline(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_the_control_repeats_as_often_as_the_baseline(fake: Any) -> None:
     fake.script({"match": "run-", "wall_s": 0.0068, "spread": 0.9})
     record = fake.measure(plan_of(ARMS))
     lengths = [
@@ -172,9 +160,7 @@ def test_the_control_repeats_as_often_as_the_baseline(
     assert lengths[0][-1] > 1
 
 
-def test_answers_of_workers_become_receipts(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_answers_of_workers_become_receipts(fake: Any) -> None:
     fake.script(
         {
             "match": "run-",
@@ -193,9 +179,7 @@ def test_answers_of_workers_become_receipts(
     assert block.answer.digest == "d"
 
 
-def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(fake: Any) -> None:
     fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
     record = fake.measure(plan_of(ARMS, answer=CONTRACT))
     assert [block.status for block in blocks_of(record, "b")] == ["other-output"] * 2
@@ -206,9 +190,7 @@ def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(
     assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
 
 
-def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved(fake: Any) -> None:
     fake.script(
         {"match": "run-b", "stdout": "one\ntwo\nthree\n"},
         {"match": "run-", "stdout": "one\n2\nthree\n"},
@@ -230,7 +212,7 @@ def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved
         (AnswerPolicy("exact", stdout="pipe"), "DRAIN"),
     ],
 )
-def test_where_stdout_goes(fake: Any, plan_of: MakePlan, answer: AnswerPolicy, output: str) -> None:
+def test_where_stdout_goes(fake: Any, answer: AnswerPolicy, output: str) -> None:
     fake.script({"match": "run-", "digest": "d"})
     record = fake.measure(plan_of({"a": ["run-a"]}, answer=answer, measure=policy(1)))
     expected = {"FILE": re.escape(str(record.raw.stdout)), "DRAIN": r"/proc/\d+/fd/\d+"}
@@ -238,9 +220,7 @@ def test_where_stdout_goes(fake: Any, plan_of: MakePlan, answer: AnswerPolicy, o
     assert all(re.fullmatch(expected.get(output, output), path) for path in outputs)
 
 
-def test_without_warm_up_rounds_the_baseline_runs_once_for_its_answer(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_without_warm_up_rounds_the_baseline_runs_once_for_its_answer(fake: Any) -> None:
     fake.script({"match": "run-b", "digest": "other"}, {"match": "run-", "digest": "right"})
     record = fake.measure(plan_of(ARMS, answer=CONTRACT, measure=policy(2, warmup_rounds=0)))
     warm = [block for block in record.contents.blocks if block.warmup]
@@ -248,9 +228,7 @@ def test_without_warm_up_rounds_the_baseline_runs_once_for_its_answer(
     assert [block.status for block in blocks_of(record, "b")] == ["other-output"]
 
 
-def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, events_of: EventsOf
-) -> None:
+def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 101})
     record = fake.measure(plan_of(ARMS))
     assert [block.status for block in blocks_of(record, "b")] == ["failed"] * 2
@@ -271,7 +249,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(
     ],
 )
 def test_a_malformed_result_fails_its_cell_with_a_message(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, rule: dict[str, Any], words: str
+    fake: Any, rule: dict[str, Any], words: str
 ) -> None:
     fake.script({"match": "run-b", **rule}, {"match": "run-", "digest": "d"})
     record = fake.measure(plan_of(ARMS, answer=CONTRACT))
@@ -282,17 +260,13 @@ def test_a_malformed_result_fails_its_cell_with_a_message(
     assert {block.status for block in blocks_of(record, "c")} == {"ok"}
 
 
-def test_an_export_of_an_earlier_block_is_not_read(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_an_export_of_an_earlier_block_is_not_read(fake: Any) -> None:
     fake.script({"match": "run-b", "json": "none"}, {"match": "run-"})
     record = fake.measure(plan_of(ARMS))
     assert all(block.wall_s == () for block in blocks_of(record, "b"))
 
 
-def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(fake: Any) -> None:
     arms = {"a": ["run-a"], "b": ["run-b"]}
     plan = plan_of(arms, inputs=("x", "y"), control=False, measure=policy(27))
     calls: list[tuple[str, int, int]] = []
@@ -318,7 +292,7 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(
     ] == record.contents.looks
 
 
-def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan) -> None:
+def test_the_looker_finds_the_blocks_in_the_record(fake: Any) -> None:
     plan = plan_of(ARMS)
     record = fake.create(plan)
     counts: list[int] = []
@@ -331,7 +305,7 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any, plan_of: MakePlan)
     assert counts == [3 * 4]
 
 
-def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any, plan_of: MakePlan) -> None:
+def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any) -> None:
     record = fake.measure(plan_of(ARMS, inputs=("x", "y"), measure=policy(40, budget_s=0.0)))
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
@@ -356,7 +330,7 @@ BY_BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=28.0)
 
 
 def test_the_budget_limits_the_rounds_of_a_plan_without_a_number(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """24 s remain after the warm-up, 12 rounds of 2 s. The limit is the next step of the grid."""
     BlockClock(fake, monkeypatch)
@@ -379,7 +353,7 @@ def require_unlimited(record: Record) -> bool:
 
 
 def test_a_short_budget_has_a_limit_with_which_the_plan_could_decide(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     BlockClock(fake, monkeypatch)
     record = fake.measure(plan_of(ARMS, measure=replace(BY_BUDGET, budget_s=9.0)))
@@ -389,7 +363,7 @@ def test_a_short_budget_has_a_limit_with_which_the_plan_could_decide(
 
 
 def test_repeated_runs_and_dropped_cells_are_part_of_the_limit(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A round of three cells takes 3 · (0.5 + 4 · 0.004) s."""
     clock = BlockClock(fake, monkeypatch)
@@ -411,14 +385,12 @@ def test_repeated_runs_and_dropped_cells_are_part_of_the_limit(
     assert limits == [27, 40, 40]
 
 
-def test_without_warm_up_rounds_the_limit_is_the_largest(fake: Any, plan_of: MakePlan) -> None:
+def test_without_warm_up_rounds_the_limit_is_the_largest(fake: Any) -> None:
     policy = replace(BY_BUDGET, warmup_rounds=0, budget_s=0.0)  # one round at most
     assert fake.measure(plan_of(ARMS, measure=policy)).contents.limit.rounds == 1000
 
 
-def test_a_resumed_record_keeps_its_limit(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_resumed_record_keeps_its_limit(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(ARMS, measure=BY_BUDGET)
     clock = BlockClock(fake, monkeypatch)
     record = fake.create(plan)
@@ -455,9 +427,7 @@ def stop_at(fake: Any, number: int) -> Callable[[progress.Update], None]:
     return react
 
 
-def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(fake: Any) -> None:
     plan = plan_of(ARMS)
     fake.observer.react = stop_at(fake, 14)  # the second block of round 2
     record = fake.create(plan)
@@ -479,9 +449,7 @@ def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(
     assert again.contents.starts == 2
 
 
-def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(fake: Any) -> None:
     plan = plan_of(ARMS, answer=CONTRACT)
     fake.script({"match": "run-", "wall_s": 0.004, "spread": 0, "digest": "d"})
     whole = fake.measure(plan)
@@ -504,7 +472,7 @@ def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(
     assert blocks_of(again, "b")[-1].status == "other-output"
 
 
-def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any, plan_of: MakePlan) -> None:
+def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any) -> None:
     fake.script({"match": "run-", "sleep_s": 30})
     plan = plan_of(ARMS)
     record = fake.create(plan)
@@ -523,7 +491,7 @@ def test_a_second_ctrl_c_kills_the_block_and_drops_it(fake: Any, plan_of: MakePl
     assert record.contents.blocks == []
 
 
-def test_a_complete_record_is_not_measured_again(fake: Any, plan_of: MakePlan) -> None:
+def test_a_complete_record_is_not_measured_again(fake: Any) -> None:
     plan = plan_of(ARMS)
     record = fake.measure(plan)
     calls = len(fake.calls())
@@ -531,9 +499,7 @@ def test_a_complete_record_is_not_measured_again(fake: Any, plan_of: MakePlan) -
     assert len(fake.calls()) == calls
 
 
-def test_prepare_and_cleanup_run_before_and_after_every_block(
-    fake: Any, plan_of: MakePlan, tmp_path: Path
-) -> None:
+def test_prepare_and_cleanup_run_before_and_after_every_block(fake: Any, tmp_path: Path) -> None:
     log = tmp_path / "log"
     cell = {
         "prepare": ((("/bin/sh",), ("-c",), (f"echo prepare >>{log}",)),),
@@ -543,7 +509,7 @@ def test_prepare_and_cleanup_run_before_and_after_every_block(
     assert log.read_text().split() == ["prepare", "cleanup"] * len(record.contents.blocks)
 
 
-def test_a_failed_prepare_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
+def test_a_failed_prepare_fails_its_cell(fake: Any) -> None:
     cell = {"prepare": ((("/bin/sh",), ("-c",), ("echo no disk; exit 5",)),)}
     record = fake.measure(plan_of({"a": ["run-a"]}, control=False, cell=cell, measure=policy(1)))
     assert {block.message for block in record.contents.blocks} == {
@@ -551,9 +517,7 @@ def test_a_failed_prepare_fails_its_cell(fake: Any, plan_of: MakePlan) -> None:
     }
 
 
-def test_a_changed_input_stops_only_its_own_measurement(
-    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
-) -> None:
+def test_a_changed_input_stops_only_its_own_measurement(fake: Any, tmp_path: Path) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"))
     paths = [tmp_path / "x", tmp_path / "y"]
     for path in paths:
@@ -574,7 +538,7 @@ def test_a_changed_input_stops_only_its_own_measurement(
 
 
 def test_an_input_that_changes_in_a_round_is_the_cause_of_other_answers(
-    fake: Any, plan_of: MakePlan, tmp_path: Path, events_of: EventsOf
+    fake: Any, tmp_path: Path
 ) -> None:
     plan = plan_of(ARMS, answer=AnswerPolicy(), control=False)
     (tmp_path / "x").write_text("same")
@@ -593,16 +557,14 @@ def test_an_input_that_changes_in_a_round_is_the_cause_of_other_answers(
     assert record.contents.complete
 
 
-def test_a_variant_without_a_build_is_left_out(fake: Any, plan_of: MakePlan) -> None:
+def test_a_variant_without_a_build_is_left_out(fake: Any) -> None:
     fake.build = type(fake.build)("program", ok=False, message="error: no such feature")
     record = fake.measure(plan_of(ARMS))
     assert record.contents.blocks == []
     assert record.contents.complete
 
 
-def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
     record = fake.measure(plan_of({"a": ["run-a"], "b": ["run-b", "it's"]}))
     [event] = events_of(record, "BX201")
@@ -614,9 +576,7 @@ def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(
     assert (event.effect or "").endswith("all other configurations are measured")
 
 
-def test_a_failure_of_the_baseline_states_its_effect(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_a_failure_of_the_baseline_states_its_effect(fake: Any) -> None:
     fake.script({"match": "run-a", "exit_code": 3})
     [event] = events_of(fake.measure(plan_of({"a": ["run-a"], "b": ["run-b"]})), "BX201")
     assert event.message.startswith("a ")  # the A/A control fails in the same way
@@ -624,9 +584,7 @@ def test_a_failure_of_the_baseline_states_its_effect(
 
 
 @pytest.mark.parametrize("failing", ["a", "b"])
-def test_nothing_is_measured_if_no_two_configurations_are_left(
-    fake: Any, plan_of: MakePlan, failing: str
-) -> None:
+def test_nothing_is_measured_if_no_two_configurations_are_left(fake: Any, failing: str) -> None:
     fake.script({"match": f"run-{failing}", "exit_code": 3})
     plan = plan_of({"a": ["run-a"], "b": ["run-b"]})
     record = fake.measure(plan)
@@ -640,9 +598,7 @@ def test_nothing_is_measured_if_no_two_configurations_are_left(
     assert len(again.contents.blocks) == len(record.contents.blocks)
 
 
-def test_a_baseline_with_varying_answers_is_reported(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_a_baseline_with_varying_answers_is_reported(fake: Any) -> None:
     fake.script({"match": "run-a", "digests": ["x", "y"]}, {"match": "run", "digest": "x"})
     record = fake.measure(plan_of(ARMS, control=False, answer=CONTRACT))
     [event] = events_of(record, "BX214")
@@ -650,9 +606,7 @@ def test_a_baseline_with_varying_answers_is_reported(
     assert events_of(record, "BX210") == []
 
 
-def test_a_control_with_another_answer_means_that_the_baseline_varies(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_a_control_with_another_answer_means_that_the_baseline_varies(fake: Any) -> None:
     outputs = {"match": "run-a", "digests": ["x", "y"]}
     fake.script(outputs, {"match": "run", "digest": "z"})
     record = fake.measure(plan_of({"a": ["run-a"]}, answer=CONTRACT))
@@ -662,9 +616,7 @@ def test_a_control_with_another_answer_means_that_the_baseline_varies(
     assert events_of(record, "BX210") == []
 
 
-def test_sorted_lines_are_compared_sorted_and_not_suggested_again(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_sorted_lines_are_compared_sorted_and_not_suggested_again(fake: Any) -> None:
     fake.script(
         {"match": "run-b", "stdout": "three\none\nzwei\n"},
         {"match": "run-", "stdout": "one\ntwo\nthree\n"},
@@ -679,7 +631,7 @@ def test_sorted_lines_are_compared_sorted_and_not_suggested_again(
 
 
 def test_an_output_that_fills_the_disk_fails_only_its_own_cell(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake.script(
         {"match": "run-a", "stdout": "same"},
@@ -698,7 +650,7 @@ def test_an_output_that_fills_the_disk_fails_only_its_own_cell(
 
 
 def test_of_an_output_that_is_too_large_both_ends_are_kept(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers, "LARGEST_ANSWER", 1 << 20)
     fake.script(
@@ -718,9 +670,7 @@ def test_of_an_output_that_is_too_large_both_ends_are_kept(
     assert {b.status for b in blocks_of(record, "a")} == {"ok"}
 
 
-def test_a_stdin_that_is_not_a_file_fails_before_it_is_opened(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
-) -> None:
+def test_a_stdin_that_is_not_a_file_fails_before_it_is_opened(fake: Any, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     record = fake.measure(plan_of(ARMS, cell={"stdin": (str(tmp_path / "fifo"),)}))
     assert {str(block.message) for block in blocks_of(record, "a")} == {
@@ -729,7 +679,7 @@ def test_a_stdin_that_is_not_a_file_fails_before_it_is_opened(
 
 
 def test_a_full_disk_ends_the_run_which_can_be_resumed(
-    fake: Any, plan_of: MakePlan, monkeypatch: pytest.MonkeyPatch
+    fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = plan_of(ARMS)
     record = fake.create(plan)
@@ -751,9 +701,7 @@ def test_a_full_disk_ends_the_run_which_can_be_resumed(
     assert Counter(b.round for b in good) == {1: 4, 2: 4, 3: 4}
 
 
-def test_a_missing_working_directory_fails_its_cell(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf, tmp_path: Path
-) -> None:
+def test_a_missing_working_directory_fails_its_cell(fake: Any, tmp_path: Path) -> None:
     plan = plan_of(ARMS, control=False)
     cells = (plan.cells[0], replace(plan.cells[1], cwd=str(tmp_path / "gone")), plan.cells[2])
     record = fake.measure(replace(plan, cells=cells))
@@ -762,7 +710,7 @@ def test_a_missing_working_directory_fails_its_cell(
     assert {b.status for label in "ac" for b in blocks_of(record, label)} == {"ok"}
 
 
-def test_a_pending_drop_is_done_after_a_kill(fake: Any, plan_of: MakePlan) -> None:
+def test_a_pending_drop_is_done_after_a_kill(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 1})
     plan = plan_of(ARMS)
     whole = fake.measure(plan)
@@ -783,7 +731,7 @@ def test_a_pending_drop_is_done_after_a_kill(fake: Any, plan_of: MakePlan) -> No
 
 @pytest.mark.parametrize("library", [False, True])
 def test_a_replaced_program_or_library_stops_the_measurement(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf, tmp_path: Path, library: bool
+    fake: Any, tmp_path: Path, library: bool
 ) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\n")
@@ -802,9 +750,7 @@ def test_a_replaced_program_or_library_stops_the_measurement(
     assert record.contents.complete
 
 
-def test_one_round_is_measured_if_that_is_enough(
-    fake: Any, plan_of: MakePlan, blocks_of: BlocksOf
-) -> None:
+def test_one_round_is_measured_if_that_is_enough(fake: Any) -> None:
     measure = MeasurePolicy(rounds_min=12, rounds_max=40, warmup_rounds=2)
     plan = plan_of(ARMS, answer=AnswerPolicy(), measure=measure, inputs=("x", "y"))
     same = Reason(ReasonCode.GATE_SAME_PROGRAM)

@@ -21,7 +21,7 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Block, PreparedInput
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
-from tests.integration.execution.conftest import EventsOf, MakePlan
+from tests.integration.execution.conftest import plan_of
 
 ARMS = {"a": ["run-a"], "b": ["run-b"]}
 CELLS = 3
@@ -41,7 +41,7 @@ WHOLE = [
 ]
 
 
-def test_every_session_has_its_warm_up_and_its_rounds(fake: Any, plan_of: MakePlan) -> None:
+def test_every_session_has_its_warm_up_and_its_rounds(fake: Any) -> None:
     plan = plan_of(ARMS, measure=SESSIONS)
     record = fake.measure(plan)
     assert kinds(record) == WHOLE[:4]
@@ -57,9 +57,7 @@ def test_every_session_has_its_warm_up_and_its_rounds(fake: Any, plan_of: MakePl
     assert len(record.contents.looks) == 1
 
 
-def test_a_budget_gives_all_sessions_the_same_number_of_rounds(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_budget_gives_all_sessions_the_same_number_of_rounds(fake: Any) -> None:
     measure = MeasurePolicy(
         rounds_min=3, rounds_max=15, sessions=3, by_budget=True, budget_s=1000.0
     )
@@ -68,7 +66,7 @@ def test_a_budget_gives_all_sessions_the_same_number_of_rounds(
     assert record.contents.rounds == dict.fromkeys(record.contents.rounds, 5)
 
 
-def test_an_interrupted_session_continues(fake: Any, plan_of: MakePlan) -> None:
+def test_an_interrupted_session_continues(fake: Any) -> None:
     plan = plan_of(ARMS, measure=SESSIONS)
     record = fake.create(plan)
     fake.measure(plan, record)
@@ -92,9 +90,7 @@ def test_an_interrupted_session_continues(fake: Any, plan_of: MakePlan) -> None:
     assert again.contents.complete
 
 
-def test_a_cell_that_failed_stays_out_of_later_sessions(
-    fake: Any, plan_of: MakePlan, events_of: EventsOf
-) -> None:
+def test_a_cell_that_failed_stays_out_of_later_sessions(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 1}, {"match": "run-", "wall_s": 0.01})
     plan = plan_of({**ARMS, "c": ["run-c"]}, measure=SESSIONS)
     record = fake.measure(plan)
@@ -104,9 +100,7 @@ def test_a_cell_that_failed_stays_out_of_later_sessions(
     assert max(b.round for b in record.contents.blocks if b.cell_id in failed) <= 2
 
 
-def test_an_input_whose_cells_failed_does_not_stop_the_sessions_of_another(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_an_input_whose_cells_failed_does_not_stop_the_sessions_of_another(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("one", "two"), measure=SESSIONS, cell={"env": ()})
     first, second = plan.inputs
     broken = next(c for c in plan.cells_of(first.id) if c.label == "b")
@@ -122,7 +116,7 @@ def test_an_input_whose_cells_failed_does_not_stop_the_sessions_of_another(
     assert record.contents.rounds.get(first.id, 0) < 6
 
 
-def copied_plan(plan_of: MakePlan, kind: str = "generated") -> tuple[Plan, PreparedInput]:
+def copied_plan(kind: str = "generated") -> tuple[Plan, PreparedInput]:
     plan = plan_of(ARMS, measure=SESSIONS)
     (item,) = plan.inputs
     dataset = Dataset(kind, "prose", 4, 42)  # type: ignore[arg-type]
@@ -131,10 +125,8 @@ def copied_plan(plan_of: MakePlan, kind: str = "generated") -> tuple[Plan, Prepa
     return plan, PreparedInput(item.id, None, 4, None, "prose", 42)
 
 
-def test_each_session_has_new_copies_at_the_same_paths(
-    fake: Any, plan_of: MakePlan, tmp_path: Path
-) -> None:
-    plan, item = copied_plan(plan_of)
+def test_each_session_has_new_copies_at_the_same_paths(fake: Any, tmp_path: Path) -> None:
+    plan, item = copied_plan()
     source, program = tmp_path / "prose.txt", tmp_path / "prog"
     source.write_text("text")
     program.write_text("#!/bin/sh\n")
@@ -160,8 +152,8 @@ def test_each_session_has_new_copies_at_the_same_paths(
     assert len({*paths[0]}) == 3
 
 
-def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path: Path) -> None:
-    plan, item = copied_plan(plan_of, "file")
+def test_files_of_the_user_are_not_copied(fake: Any, tmp_path: Path) -> None:
+    plan, item = copied_plan("file")
     source = tmp_path / "mine.txt"
     source.write_text("text")
     record = fake.create(plan)
@@ -171,9 +163,9 @@ def test_files_of_the_user_are_not_copied(fake: Any, plan_of: MakePlan, tmp_path
 
 
 def test_a_program_that_may_depend_on_its_path_is_not_copied_and_noted(
-    fake: Any, plan_of: MakePlan, tmp_path: Path
+    fake: Any, tmp_path: Path
 ) -> None:
-    plan, _ = copied_plan(plan_of)
+    plan, _ = copied_plan()
     plan = replace(plan, program=("true",))
     build = replace(fake.build, path="/bin/true", control_path="/bin/true")
     record = fake.create(plan)
@@ -190,9 +182,9 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied_and_noted(
 
 
 def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
-    fake: Any, plan_of: MakePlan, tmp_path: Path
+    fake: Any, tmp_path: Path
 ) -> None:
-    plan, item = copied_plan(plan_of)
+    plan, item = copied_plan()
     record = fake.create(plan)
     record.contents.inputs = (replace(item, path="/none", size_bytes=1 << 60),)
     with (
@@ -215,7 +207,7 @@ def all_sessions(fake: Any, record: Record, looker: Looker) -> list[int]:
     return numbers
 
 
-def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any, plan_of: MakePlan) -> None:
+def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any) -> None:
     plan = plan_of(ARMS, measure=RANGE)
     record = fake.create(plan)
     assert looks_of(plan).rounds == (10, 15, 20)
@@ -226,9 +218,7 @@ def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any, plan_of: MakeP
     ]
 
 
-def test_a_finished_configuration_has_few_rounds_in_later_sessions(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_finished_configuration_has_few_rounds_in_later_sessions(fake: Any) -> None:
     plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
     record, cell = fake.create(plan), next(c for c in plan.cells if c.label == "b")
 
@@ -244,9 +234,7 @@ def test_a_finished_configuration_has_few_rounds_in_later_sessions(
     assert warmups == [*range(1, 9)]
 
 
-def test_a_range_ends_if_the_budget_has_no_time_for_another_session(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_range_ends_if_the_budget_has_no_time_for_another_session(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(RANGE, budget_s=0.001))
     record = fake.create(plan)
     never = Decision(stop=False, reason=Reason(ReasonCode.STILL_OPEN, "1 of 2"))
@@ -258,7 +246,7 @@ def test_a_range_ends_if_the_budget_has_no_time_for_another_session(
     assert "too small for another session, which would take about" in phrase(look.reason)
 
 
-def test_the_time_of_another_session_is_that_of_the_open_configurations(plan_of: MakePlan) -> None:
+def test_the_time_of_another_session_is_that_of_the_open_configurations() -> None:
     plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
     (here,), cells = plan.inputs, [cell.id for cell in plan.cells]
     start = datetime(2026, 3, 2, tzinfo=UTC)
@@ -285,9 +273,7 @@ def test_the_time_of_another_session_is_that_of_the_open_configurations(plan_of:
     assert session_s(plan, blocks, [state], cells[2:3]) == pytest.approx(2 * 7 + 2 * (2 + few))
 
 
-def test_a_record_that_was_interrupted_before_a_look_takes_it_first(
-    fake: Any, plan_of: MakePlan
-) -> None:
+def test_a_record_that_was_interrupted_before_a_look_takes_it_first(fake: Any) -> None:
     """The look may end the record, so that no session is begun and nothing is waited for."""
     plan = plan_of(ARMS, measure=RANGE)
     record = fake.create(plan)
