@@ -20,6 +20,7 @@ from bench_framework.model.plan import (
     Input,
     Plan,
     Role,
+    Slot,
     Variant,
     Word,
     stable_id,
@@ -35,7 +36,7 @@ WORKER = str(FAKES / "worker")
 
 
 def plan_of(
-    arms: Mapping[str, Sequence[str]],
+    arms: Mapping[str, Sequence[str | Slot]],
     *,
     inputs: Sequence[str] = ("all",),
     control: bool = True,

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import fields as dataclass_fields
 from itertools import product
 from pathlib import Path
 from typing import Any, get_args
@@ -141,6 +142,11 @@ def evidence(**fields: Any) -> Evidence:
 VALUE = BetterValue(axis="parser", value="sonic", better="simd", evidence=evidence())
 
 
+def fields(*groups: Fields, **more: Any) -> Fields:
+    """Return the fields of some groups and further ones, the last value of each."""
+    return {name: value for group in (*groups, more) for name, value in group.items()}
+
+
 def published_test(ratio: float, lo: float, hi: float, **fields: Any) -> PublishedTest:
     decided = Verdict.INCONCLUSIVE if lo <= 1 <= hi else Verdict.BETTER
     more = {"verdict": decided, "margin": 0.05, **fields}
@@ -152,1002 +158,857 @@ def published_test(ratio: float, lo: float, hi: float, **fields: Any) -> Publish
     )
 
 
-TABLE: dict[type, list[tuple[Fields, Fields]]] = {
+TABLE: dict[type, list[Fields]] = {
     facts.Compared: [
-        ({**FIGURES, **BETTER}, {"costs": one_of((), COSTS[:1], COSTS)}),
-        ({**FIGURES, **BETTER, "scope": COLD}, {"kind": one_of("memory", "reference")}),
-        ({**FIGURES, **BETTER}, {"kind": "control"}),
-        ({**OPEN, **UNSTABLE_FIELDS, "metric": one_of("wall", "cpu")}, {}),
-        ({**SLOWER, **WORSE, "metric": one_of("wall", "cpu", "instructions", "binary_size")}, {}),
-        ({**TWICE, **WORSE, "metric": one_of("wall", "peak_rss", "wait_ms")}, {}),
-        ({**TWICE, **WORSE, "metric": "requests", "direction": "higher"}, {}),
-        ({**FIGURES, **BETTER, "estimate": 0.4, "lo": 0.39, "hi": 0.41}, {}),
-        ({**SMALL, "verdict": Verdict.BETTER_SIZE_UNCERTAIN}, {}),
-        (
-            {**SMALL, "hi": 0.988, "lo": 0.982, "verdict": Verdict.BETTER_SIZE_UNCERTAIN},
-            {},
+        fields(FIGURES, BETTER, costs=one_of((), COSTS[:1], COSTS)),
+        fields(FIGURES, BETTER, scope=COLD, kind=one_of("memory", "reference")),
+        fields(FIGURES, BETTER, kind="control"),
+        fields(OPEN, UNSTABLE_FIELDS, metric=one_of("wall", "cpu")),
+        fields(SLOWER, WORSE, metric=one_of("wall", "cpu", "instructions", "binary_size")),
+        fields(TWICE, WORSE, metric=one_of("wall", "peak_rss", "wait_ms")),
+        fields(TWICE, WORSE, metric="requests", direction="higher"),
+        fields(FIGURES, BETTER, estimate=0.4, lo=0.39, hi=0.41),
+        fields(SMALL, verdict=Verdict.BETTER_SIZE_UNCERTAIN),
+        fields(SMALL, hi=0.988, lo=0.982, verdict=Verdict.BETTER_SIZE_UNCERTAIN),
+        fields(FIGURES, verdict=Verdict.BETTER_SIZE_UNCERTAIN),
+        fields(SAME, verdict=Verdict.EQUIVALENT, metric=one_of("wall", "cpu")),
+        fields(SAME, estimate=1, lo=1, hi=1, verdict=Verdict.EQUIVALENT),
+        fields(
+            OPEN,
+            verdict=Verdict.INCONCLUSIVE,
+            mde=one_of(None, 0.108),
+            rounds_needed=one_of(None, 20, 683, 200_000),
         ),
-        ({**FIGURES, "verdict": Verdict.BETTER_SIZE_UNCERTAIN}, {}),
-        ({**SAME, "verdict": Verdict.EQUIVALENT, "metric": one_of("wall", "cpu")}, {}),
-        ({**SAME, "estimate": 1, "lo": 1, "hi": 1, "verdict": Verdict.EQUIVALENT}, {}),
-        (
-            {
-                **OPEN,
-                "verdict": Verdict.INCONCLUSIVE,
-                "mde": one_of(None, 0.108),
-                "rounds_needed": one_of(None, 20, 683, 200_000),
-            },
-            {},
+        fields(
+            FIGURES,
+            verdict=Verdict.INCONCLUSIVE,
+            reason=one_of(
+                None, CONTROL_DIFFERS, REACHES_ONE, ONE_PROGRAM, Reason(ReasonCode.TOO_FEW_ROUNDS)
+            ),
         ),
-        (
-            {
-                **FIGURES,
-                "verdict": Verdict.INCONCLUSIVE,
-                "reason": one_of(
-                    None,
-                    CONTROL_DIFFERS,
-                    REACHES_ONE,
-                    ONE_PROGRAM,
-                    Reason(ReasonCode.TOO_FEW_ROUNDS),
-                ),
-            },
-            {},
+        fields(verdict=Verdict.INCONCLUSIVE, reason=ONE_PROGRAM),
+        fields(
+            OPEN,
+            verdict=Verdict.INCONCLUSIVE,
+            mde=0.1,
+            rounds_needed=60,
+            runs=20,
+            runs_ref=one_of(20, 30, 0),
+            session=one_of(SessionFigures(), SessionFigures(runs_at_estimate=120)),
+            scope=one_of((), ON_INPUT),
         ),
-        ({"verdict": Verdict.INCONCLUSIVE, "reason": ONE_PROGRAM}, {}),
-        (
-            {
-                **OPEN,
-                "verdict": Verdict.INCONCLUSIVE,
-                "mde": 0.1,
-                "rounds_needed": 60,
-                "runs": 20,
-                "runs_ref": one_of(20, 30, 0),
-                "session": one_of(SessionFigures(), SessionFigures(runs_at_estimate=120)),
-                "scope": one_of((), ON_INPUT),
-            },
-            {},
+        fields(
+            verdict=Verdict.SINGLE_RUN,
+            session=one_of(None, SessionFigures(value=0.012)),
+            runs=one_of(1, 5),
+            runs_ref=one_of(1, 5),
         ),
-        (
-            {
-                "verdict": Verdict.SINGLE_RUN,
-                "session": one_of(None, SessionFigures(value=0.012)),
-                "runs": one_of(1, 5),
-                "runs_ref": one_of(1, 5),
-            },
-            {},
+        fields(
+            verdict=one_of(
+                Verdict.OTHER_OUTPUT, Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED
+            ),
+            reason=one_of(None, message("exit status 101")),
         ),
-        (
-            {
-                "verdict": one_of(
-                    Verdict.OTHER_OUTPUT, Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED
-                ),
-                "reason": one_of(None, message("exit status 101")),
-            },
-            {},
-        ),
-        (
-            {
-                **FIGURES,
-                **BETTER,
-                "metric": "instructions",
-                "runs": one_of(1, 3),
-                "runs_ref": one_of(1, 3, 5),
-                "hi": one_of(0.88, 0.93),
-            },
-            {"counted": True},
+        fields(
+            FIGURES,
+            BETTER,
+            metric="instructions",
+            runs=one_of(1, 3),
+            runs_ref=one_of(1, 3, 5),
+            hi=one_of(0.88, 0.93),
+            counted=True,
         ),
     ],
     facts.Contrast: [
-        (
-            {"scope": ON_INPUT},
-            {
-                "name": one_of("next", "reference"),
-                "main": one_of("wall", "cpu"),
-                "origin": "best variant",
-                "detail": ContrastDetail(evidence=evidence(), costs=COSTS[:1]),
-            },
+        fields(
+            scope=ON_INPUT,
+            name=one_of("next", "reference"),
+            main=one_of("wall", "cpu"),
+            origin="best variant",
+            detail=ContrastDetail(evidence=evidence(), costs=COSTS[:1]),
         ),
-        (
-            {},
-            {
-                "name": "mine",
-                "main": "wall",
-                "detail": one_of(
-                    ContrastDetail(evidence=evidence(), medians=(MEMORY, LESS_MEMORY)),
-                    ContrastDetail(
-                        evidence=evidence(**OPEN, verdict=Verdict.INCONCLUSIVE, mde=0.1)
-                    ),
-                ),
-            },
+        fields(
+            name="mine",
+            main="wall",
+            detail=one_of(
+                ContrastDetail(evidence=evidence(), medians=(MEMORY, LESS_MEMORY)),
+                ContrastDetail(evidence=evidence(**OPEN, verdict=Verdict.INCONCLUSIVE, mde=0.1)),
+            ),
         ),
     ],
     facts.Grouped: [
-        (
-            {},
-            {
-                "name": "quick",
-                "members": (
-                    ContrastDetail(evidence=evidence(scope=ON_INPUT)),
-                    ContrastDetail(evidence=evidence(subject="C", scope=ON_INPUT)),
-                ),
-            },
+        fields(
+            name="quick",
+            members=(
+                ContrastDetail(evidence=evidence(scope=ON_INPUT)),
+                ContrastDetail(evidence=evidence(subject="C", scope=ON_INPUT)),
+            ),
         )
     ],
     facts.Finding: [
-        (
-            {},
-            {
-                "name": "mine",
-                "members": tuple(
-                    evidence(**figures, scope=(("input", label),))
-                    for label, figures in (("1 MiB", FIGURES), ("2 MiB", SLOWER), ("3 MiB", TWICE))
-                ),
-            },
+        fields(
+            name="mine",
+            members=tuple(
+                evidence(**figures, scope=(("input", label),))
+                for label, figures in (("1 MiB", FIGURES), ("2 MiB", SLOWER), ("3 MiB", TWICE))
+            ),
         )
     ],
     facts.Best: [
-        (
-            {**FIGURES, **BETTER, "scope": one_of((), ON_INPUT)},
-            {
-                "members": one_of(("B",), ("B", "C"), ("B", "C", "D")),
-                "among": one_of((), ("io=read", "io=mmap")),
-                "costs": COSTS,
-            },
+        fields(
+            FIGURES,
+            BETTER,
+            scope=one_of((), ON_INPUT),
+            members=one_of(("B",), ("B", "C"), ("B", "C", "D")),
+            among=one_of((), ("io=read", "io=mmap")),
+            costs=COSTS,
         ),
-        (
-            {**FIGURES, **BETTER, "session": SessionFigures(), "runs": 20, "runs_ref": 20},
-            {"members": ("B",), "costs": COSTS},
+        fields(
+            FIGURES,
+            BETTER,
+            session=SessionFigures(),
+            runs=20,
+            runs_ref=20,
+            members=("B",),
+            costs=COSTS,
         ),
-        (
-            {**SLOWER, "verdict": one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None)},
-            {"members": one_of(("A",), ("A", "C")), "is_baseline": True},
+        fields(
+            SLOWER,
+            verdict=one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None),
+            members=one_of(("A",), ("A", "C")),
+            is_baseline=True,
         ),
-        (
-            {
-                **SLOWER,
-                "verdict": one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None),
-                "metric": one_of("wall", "cpu"),
-            },
-            {"members": ("B", "C")},
+        fields(
+            SLOWER,
+            verdict=one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None),
+            metric=one_of("wall", "cpu"),
+            members=("B", "C"),
         ),
-        ({}, {"members": ("B",)}),
+        fields(members=("B",)),
     ],
     facts.Nothing: [
-        (
-            {"scope": one_of((), ON_INPUT)},
-            {
-                "reasons": one_of(
-                    (("", CONTROL_DIFFERS),),
-                    (("B", message("exit status 1")), ("C", message("no such mode"))),
+        fields(
+            scope=one_of((), ON_INPUT),
+            reasons=one_of(
+                (("", CONTROL_DIFFERS),),
+                (("B", message("exit status 1")), ("C", message("no such mode"))),
+            ),
+            more=one_of(0, 2),
+            others=one_of(
+                (),
+                (
+                    Counts(metric="cpu", worse=1, better=0, total=1),
+                    Counts(metric="peak_rss", worse=2, better=1, total=4),
                 ),
-                "more": one_of(0, 2),
-                "others": one_of(
-                    (),
-                    (
-                        Counts(metric="cpu", worse=1, better=0, total=1),
-                        Counts(metric="peak_rss", worse=2, better=1, total=4),
-                    ),
-                ),
-            },
+            ),
         ),
-        ({}, {"rounds_and_needed": (5, 9)}),
-        ({}, {"mde": 0.104}),
+        fields(rounds_and_needed=(5, 9)),
+        fields(mde=0.104),
     ],
     facts.Recommendation: [
-        (
-            {"scope": ON_INPUT, "metric": one_of("wall", "cpu")},
-            {
-                "is_baseline": one_of(False, True),
-                "beats_all": one_of(False, True),
-                "among": one_of((), ("io=read",)),
-            },
+        fields(
+            scope=ON_INPUT,
+            metric=one_of("wall", "cpu"),
+            is_baseline=one_of(False, True),
+            beats_all=one_of(False, True),
+            among=one_of((), ("io=read",)),
         ),
-        (
-            {"metric": one_of("wall", "cpu")},
-            {
-                "tied": one_of(("C",), ("C", "D")),
-                "criterion": one_of("memory", "cpu", "dependencies", "estimate"),
-            },
+        fields(
+            metric=one_of("wall", "cpu"),
+            tied=one_of(("C",), ("C", "D")),
+            criterion=one_of("memory", "cpu", "dependencies", "estimate"),
         ),
-        ({}, {"tied": ("C",), "criterion": "memory", "memory": MEMORY, "inputs": one_of(2, 3)}),
+        fields(tied=("C",), criterion="memory", memory=MEMORY, inputs=one_of(2, 3)),
     ],
     facts.RevisionsAnswer: [
-        (
-            {**SLOWER, **WORSE},
-            {
-                "base": "v1",
-                "head": "v2",
-                "total": one_of(1, 4),
-                "worse": 1,
-                "better": one_of(0, 1),
-                "equal": 0,
-                "margin": 0.02,
-            },
+        fields(
+            SLOWER,
+            WORSE,
+            base="v1",
+            head="v2",
+            total=one_of(1, 4),
+            worse=1,
+            better=one_of(0, 1),
+            equal=0,
+            margin=0.02,
         ),
-        (
-            {"subject": ""},
-            {
-                "base": "v1",
-                "head": "v2",
-                "total": one_of(3, 4),
-                "worse": 0,
-                "better": one_of(0, 2),
-                "equal": one_of(1, 2),
-                "margin": 0.02,
-            },
+        fields(
+            subject="",
+            base="v1",
+            head="v2",
+            total=one_of(3, 4),
+            worse=0,
+            better=one_of(0, 2),
+            equal=one_of(1, 2),
+            margin=0.02,
         ),
     ],
     facts.LimitReached: [
-        (
-            {},
-            {
-                "members": one_of(("B",), ("B", "C")),
-                "share": one_of(Share(value=0.87), Share(value=0.87, lo=0.85, hi=0.884)),
-                "rate": 2.1e9,
-                "limit": 2.4e9,
-                "family": one_of("iec", "si"),
-            },
+        fields(
+            members=one_of(("B",), ("B", "C")),
+            share=one_of(Share(value=0.87), Share(value=0.87, lo=0.85, hi=0.884)),
+            rate=2.1e9,
+            limit=2.4e9,
+            family=one_of("iec", "si"),
         )
     ],
     facts.HeadlineAnswer: [
-        (
-            {**FIGURES, "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE)},
-            {"says": one_of("", "yes", "no", "open")},
+        fields(
+            FIGURES,
+            verdict=one_of(Verdict.BETTER, Verdict.INCONCLUSIVE),
+            says=one_of("", "yes", "no", "open"),
         ),
-        ({**OPEN, **UNSTABLE_FIELDS}, {"says": "open"}),
+        fields(OPEN, UNSTABLE_FIELDS, says="open"),
     ],
     facts.LadderTotal: [
-        (
-            {**FIGURES, "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE)},
-            {"steps": 3},
-        ),
-        ({**SAME, "verdict": Verdict.EQUIVALENT}, {"steps": 3}),
+        fields(FIGURES, verdict=one_of(Verdict.BETTER, Verdict.INCONCLUSIVE), steps=3),
+        fields(SAME, verdict=Verdict.EQUIVALENT, steps=3),
     ],
     facts.SingleChanges: [
-        (
-            {**FIGURES, **BETTER},
-            {"count": one_of(1, 4), "base": "A", "members": one_of((), ("B",))},
-        )
+        fields(FIGURES, BETTER, count=one_of(1, 4), base="A", members=one_of((), ("B",)))
     ],
     facts.Growth: [
-        (
-            {"subject": "B"},
-            {
-                "kind": one_of("answer", "summary"),
-                "variants": (
+        fields(
+            subject="B",
+            kind=one_of("answer", "summary"),
+            variants=(
+                (
+                    "B",
                     (
-                        "B",
-                        (
-                            Doubling(smaller="1 MiB", larger="2 MiB", exponent=1.0, lo=0.9, hi=1.1),
-                            Doubling(smaller="2 MiB", larger="4 MiB", exponent=1.2, lo=1.1, hi=1.3),
-                        ),
+                        Doubling(smaller="1 MiB", larger="2 MiB", exponent=1.0, lo=0.9, hi=1.1),
+                        Doubling(smaller="2 MiB", larger="4 MiB", exponent=1.2, lo=1.1, hi=1.3),
                     ),
-                    ("A", (Doubling(smaller="1", larger="2", exponent=1.0, lo=0.9, hi=1.1),)),
                 ),
-            },
+                ("A", (Doubling(smaller="1", larger="2", exponent=1.0, lo=0.9, hi=1.1),)),
+            ),
         )
     ],
     facts.UnstableRatios: [
-        (
-            {},
-            {
-                "total": 19,
-                "changed": 5,
-                "first": one_of(
-                    evidence(**UNSTABLE_FIELDS),
-                    evidence(**UNSTABLE_FIELDS, scope=(("input", "10 MiB"),)),
-                ),
-            },
+        fields(
+            total=19,
+            changed=5,
+            first=one_of(
+                evidence(**UNSTABLE_FIELDS),
+                evidence(**UNSTABLE_FIELDS, scope=(("input", "10 MiB"),)),
+            ),
         )
     ],
-    facts.GateNote: [({"subject": ""}, {})],
+    facts.GateNote: [fields(subject="")],
     facts.ResourceChanges: [
-        (
-            {},
-            {
-                "changes": (
-                    ResourceChange(
-                        evidence=evidence(**TWICE, **WORSE, metric="peak_rss"),
-                        before=LESS_MEMORY,
-                        after=MEMORY,
-                    ),
-                    ResourceChange(evidence=evidence(metric="cpu")),
+        fields(
+            changes=(
+                ResourceChange(
+                    evidence=evidence(**TWICE, **WORSE, metric="peak_rss"),
+                    before=LESS_MEMORY,
+                    after=MEMORY,
                 ),
-                "more": one_of(0, 2),
-            },
+                ResourceChange(evidence=evidence(metric="cpu")),
+            ),
+            more=one_of(0, 2),
         )
     ],
     facts.Resources: [
-        (
-            {},
-            {
-                "input": one_of("", "10 MiB"),
-                "memory": MEMORY,
-                "other": "A",
-                "other_memory": one_of(LESS_MEMORY, MEMORY),
-                "equivalent": one_of(False, True),
-                "main": "wall",
-            },
+        fields(
+            input=one_of("", "10 MiB"),
+            memory=MEMORY,
+            other="A",
+            other_memory=one_of(LESS_MEMORY, MEMORY),
+            equivalent=one_of(False, True),
+            main="wall",
         ),
-        (
-            {},
-            {
-                "memory": one_of(None, MEMORY),
-                "most": one_of(None, ("C", MEMORY)),
-                "least": ("D", LESS_MEMORY),
-                "main": one_of("wall", "cpu"),
-                "cpu": one_of(None, evidence(metric="cpu")),
-            },
+        fields(
+            memory=one_of(None, MEMORY),
+            most=one_of(None, ("C", MEMORY)),
+            least=("D", LESS_MEMORY),
+            main=one_of("wall", "cpu"),
+            cpu=one_of(None, evidence(metric="cpu")),
         ),
-        ({}, {"main": "wall", "cpu": evidence(metric="cpu")}),
+        fields(main="wall", cpu=evidence(metric="cpu")),
     ],
     facts.Overlaps: [
-        (
-            {"subject": ""},
-            {
-                "groups": (
-                    Overlap(
-                        stages=(("read", 2e9), ("count", 1e9)),
-                        gains=(("B", Share(value=1.2, lo=1.1, hi=1.3)), ("C", Share(value=1.1))),
-                    ),
-                    Overlap(stages=(("map", 2e9),), gains=(("D", Share(value=1.5)),)),
+        fields(
+            subject="",
+            groups=(
+                Overlap(
+                    stages=(("read", 2e9), ("count", 1e9)),
+                    gains=(("B", Share(value=1.2, lo=1.1, hi=1.3)), ("C", Share(value=1.1))),
                 ),
-                "family": "iec",
-            },
+                Overlap(stages=(("map", 2e9),), gains=(("D", Share(value=1.5)),)),
+            ),
+            family="iec",
         )
     ],
     facts.BestByInput: [
-        (
-            {"subject": "", "metric": one_of("wall", "cpu")},
-            {
-                "leaders": (("B", "1 MiB"), ("C", "2 MiB")),
-                "inconclusive": one_of(0, 1),
-                "inputs": 3,
-                "shared": one_of((), ("B",), ("B", "C")),
-            },
+        fields(
+            subject="",
+            metric=one_of("wall", "cpu"),
+            leaders=(("B", "1 MiB"), ("C", "2 MiB")),
+            inconclusive=one_of(0, 1),
+            inputs=3,
+            shared=one_of((), ("B",), ("B", "C")),
         )
     ],
     facts.BestEverywhere: [
-        (
-            {},
-            {
-                "inputs": one_of(2, 3),
-                "tied": one_of((), ((("C",), ("1", "2")), (("D", "E"), ("2",)))),
-                "base": "A",
-                "gains": one_of((), tuple((f"{n} MiB", evidence()) for n in (1, 2))),
-            },
+        fields(
+            inputs=one_of(2, 3),
+            tied=one_of((), ((("C",), ("1", "2")), (("D", "E"), ("2",)))),
+            base="A",
+            gains=one_of((), tuple((f"{n} MiB", evidence()) for n in (1, 2))),
         ),
-        (
-            {"metric": one_of("wall", "cpu")},
-            {"inputs": 2, "swapped": one_of((("B", "C"),), (("B", "C"), ("D", "E")))},
+        fields(
+            metric=one_of("wall", "cpu"),
+            inputs=2,
+            swapped=one_of((("B", "C"),), (("B", "C"), ("D", "E"))),
         ),
-        ({}, {"inputs": 2, "order": one_of("same", "open")}),
+        fields(inputs=2, order=one_of("same", "open")),
     ],
     facts.MeanEffects: [
-        (
-            {},
-            {
-                "effects": one_of((), (replace(FASTER, subject="io mmap", reference="read"),)),
-                "none": one_of((), ("lto fat", "pgo yes")),
-                "mixed": one_of(
-                    (),
-                    tuple(MixedEffect(level=f"x {n}", better=1, worse=2, total=4) for n in "abcde"),
-                ),
-            },
+        fields(
+            effects=one_of((), (replace(FASTER, subject="io mmap", reference="read"),)),
+            none=one_of((), ("lto fat", "pgo yes")),
+            mixed=one_of(
+                (), tuple(MixedEffect(level=f"x {n}", better=1, worse=2, total=4) for n in "abcde")
+            ),
         )
     ],
     facts.Rejected: [
-        (
-            {"metric": one_of("wall", "peak_rss")},
-            {
-                "input": one_of("", "10 MiB"),
-                "base": "A",
-                "groups": one_of(
-                    (
-                        RejectedGroup(
-                            outcome=Verdict.BETTER,
-                            changes=(
-                                RejectedChange(name="x", evidence=evidence(), costs=COSTS[:1]),
-                                RejectedChange(
-                                    name="y", evidence=evidence(estimate=0.5, lo=0.4, hi=0.6)
-                                ),
+        fields(
+            metric=one_of("wall", "peak_rss"),
+            input=one_of("", "10 MiB"),
+            base="A",
+            groups=one_of(
+                (
+                    RejectedGroup(
+                        outcome=Verdict.BETTER,
+                        changes=(
+                            RejectedChange(name="x", evidence=evidence(), costs=COSTS[:1]),
+                            RejectedChange(
+                                name="y", evidence=evidence(estimate=0.5, lo=0.4, hi=0.6)
                             ),
                         ),
-                        RejectedGroup(
-                            outcome=Verdict.INCONCLUSIVE, changes=(RejectedChange(name="z"),)
-                        ),
                     ),
-                    (
-                        RejectedGroup(outcome="same program", changes=(RejectedChange(name="x"),)),
-                        RejectedGroup(outcome="not measured", changes=(RejectedChange(name="y"),)),
+                    RejectedGroup(
+                        outcome=Verdict.INCONCLUSIVE, changes=(RejectedChange(name="z"),)
                     ),
                 ),
-                "by_original": True,
-            },
+                (
+                    RejectedGroup(outcome="same program", changes=(RejectedChange(name="x"),)),
+                    RejectedGroup(outcome="not measured", changes=(RejectedChange(name="y"),)),
+                ),
+            ),
+            by_original=True,
         )
     ],
     facts.Confidence: [
-        (
-            {"subject": "this record", "noise_floor": 0.012},
-            {
-                "main": "wall",
-                "settled": one_of(1, 6),
-                "total": 8,
-                "contrasts": one_of(0, 2),
-                "inputs": one_of(1, 2),
-                "control": "passed",
-            },
+        fields(
+            subject="this record",
+            noise_floor=0.012,
+            main="wall",
+            settled=one_of(1, 6),
+            total=8,
+            contrasts=one_of(0, 2),
+            inputs=one_of(1, 2),
+            control="passed",
         ),
-        (
-            {"subject": "this record", "noise_floor": 0.012},
-            {
-                "main": "wall",
-                "settled": 6,
-                "total": 8,
-                "control": "passed",
-                "sessions": 3,
-                "fewest_sessions": one_of(3, 2),
-                "another": one_of(0.042, None),
-            },
+        fields(
+            subject="this record",
+            noise_floor=0.012,
+            main="wall",
+            settled=6,
+            total=8,
+            control="passed",
+            sessions=3,
+            fewest_sessions=one_of(3, 2),
+            another=one_of(0.042, None),
         ),
-        (
-            {"subject": "this record"},
-            {
-                "main": "wall",
-                "settled": 4,
-                "total": 8,
-                "open": one_of(
-                    (),
-                    (OpenComparison(subject="B", reference="A", input="", mde=0.1),),
-                    (OpenComparison(subject="B", reference="A", input="1 MiB", mde=0.1),) * 3,
-                    tuple(
-                        OpenComparison(subject="B", reference="A", input="", mde=mde)
-                        for mde in (0.1, 0.2, 0.1, 0.3)
-                    ),
+        fields(
+            subject="this record",
+            main="wall",
+            settled=4,
+            total=8,
+            open=one_of(
+                (),
+                (OpenComparison(subject="B", reference="A", input="", mde=0.1),),
+                (OpenComparison(subject="B", reference="A", input="1 MiB", mde=0.1),) * 3,
+                tuple(
+                    OpenComparison(subject="B", reference="A", input="", mde=mde)
+                    for mde in (0.1, 0.2, 0.1, 0.3)
                 ),
-                "control": one_of("failed", "too few rounds", "none"),
-            },
+            ),
+            control=one_of("failed", "too few rounds", "none"),
         ),
-        (
-            {"subject": "this record"},
-            {
-                "main": "wall",
-                "settled": 0,
-                "total": one_of(1, 4),
-                "open": one_of(
-                    (OpenComparison(subject="B", reference="A", input="", mde=0.1),),
-                    (OpenComparison(subject="B", reference="A", input="", mde=0.1),) * 4,
+        fields(
+            subject="this record",
+            main="wall",
+            settled=0,
+            total=one_of(1, 4),
+            open=one_of(
+                (OpenComparison(subject="B", reference="A", input="", mde=0.1),),
+                (OpenComparison(subject="B", reference="A", input="", mde=0.1),) * 4,
+            ),
+            control="none",
+        ),
+        fields(
+            subject="this record",
+            main="cpu",
+            settled=0,
+            total=4,
+            refused=one_of(
+                (NoVerdict(count=1, verdict=Verdict.FAILED),),
+                (
+                    NoVerdict(count=2, verdict=Verdict.INCONCLUSIVE),
+                    NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, control_of="cpu"),
                 ),
-                "control": "none",
-            },
-        ),
-        (
-            {"subject": "this record"},
-            {
-                "main": "cpu",
-                "settled": 0,
-                "total": 4,
-                "refused": one_of(
-                    (NoVerdict(count=1, verdict=Verdict.FAILED),),
-                    (
-                        NoVerdict(count=2, verdict=Verdict.INCONCLUSIVE),
-                        NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, control_of="cpu"),
-                    ),
-                    (
-                        NoVerdict(count=4, verdict=Verdict.INCONCLUSIVE, reason=UNSTABLE),
-                        NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, reason=REACHES_ONE),
-                    ),
+                (
+                    NoVerdict(count=4, verdict=Verdict.INCONCLUSIVE, reason=UNSTABLE),
+                    NoVerdict(count=1, verdict=Verdict.INCONCLUSIVE, reason=REACHES_ONE),
                 ),
-                "control": "none",
-                "failed_metrics": one_of((), ("cpu", "peak_rss")),
-                "outputs": one_of(None, "", "exact"),
-                "other_inputs": True,
-                "cold_cache": one_of(False, True),
-            },
+            ),
+            control="none",
+            failed_metrics=one_of((), ("cpu", "peak_rss")),
+            outputs=one_of(None, "", "exact"),
+            other_inputs=True,
+            cold_cache=one_of(False, True),
         ),
-        ({"subject": "this record"}, {"main": "wall", "settled": 0, "total": 0, "control": "none"}),
+        fields(subject="this record", main="wall", settled=0, total=0, control="none"),
     ],
     facts.NoiseFloorFact: [
-        (
-            {"estimate": one_of(0.0123, None), "cells": one_of(("a",), ()), "scope": COLD},
-            {"control_differs": one_of(False, True)},
-        ),
+        fields(
+            estimate=one_of(0.0123, None),
+            cells=one_of(("a",), ()),
+            scope=COLD,
+            control_differs=one_of(False, True),
+        )
     ],
     facts.ScalingFact: [
-        (
-            {"estimate": 1.04, "lo": 1.01, "hi": 1.07},
-            {"smaller": "1 MiB", "larger": "10 MiB", "word": "super-linear"},
+        fields(
+            estimate=1.04, lo=1.01, hi=1.07, smaller="1 MiB", larger="10 MiB", word="super-linear"
         )
     ],
     facts.MemoryShare: [
-        (
-            {"scope": one_of((), ON_INPUT), "estimate": 6.1e7},
-            {"family": "iec", "share": one_of(None, 0.58)},
-        ),
+        fields(scope=one_of((), ON_INPUT), estimate=6.1e7, family="iec", share=one_of(None, 0.58))
     ],
     facts.DerivedFact: [
-        (
-            {**FIGURES, "subject": "all steps"},
-            {"formula": "time(b) / time(a)", "unit": "ratio", "family": "iec"},
+        fields(
+            FIGURES, subject="all steps", formula="time(b) / time(a)", unit="ratio", family="iec"
         ),
-        (
-            {
-                **FIGURES,
-                "subject": "ideal",
-                "estimate": 2.1e9,
-                "lo": 2e9,
-                "hi": 2.2e9,
-                "margin": None,
-            },
-            {
-                "formula": "min(a, b)",
-                "unit": "bytes/s",
-                "family": one_of("iec", "si"),
-                "assuming": one_of("", "no overlap"),
-                "smallest": one_of(None, 9e8),
-            },
+        fields(
+            FIGURES,
+            subject="ideal",
+            estimate=2.1e9,
+            lo=2e9,
+            hi=2.2e9,
+            margin=None,
+            formula="min(a, b)",
+            unit="bytes/s",
+            family=one_of("iec", "si"),
+            assuming=one_of("", "no overlap"),
+            smallest=one_of(None, 9e8),
         ),
     ],
     facts.Coverage: [
-        ({"subject": "this record"}, {"planned": 1, "measured": 1}),
-        (
-            {"subject": "this record"},
-            {
-                "planned": 12,
-                "measured": 6,
-                "failed": 1,
-                "other_output": 2,
-                "not_comparable": 1,
-                "not_started": 2,
-                "not_selected": 3,
-                "excluded": 4,
-            },
+        fields(subject="this record", planned=1, measured=1),
+        fields(
+            subject="this record",
+            planned=12,
+            measured=6,
+            failed=1,
+            other_output=2,
+            not_comparable=1,
+            not_started=2,
+            not_selected=3,
+            excluded=4,
         ),
     ],
-    facts.NotMeasured: [({"subject": "io=mmap", "reason": message("no such mode")}, {})],
+    facts.NotMeasured: [fields(subject="io=mmap", reason=message("no such mode"))],
     facts.OneProgram: [
-        (
-            {},
-            {
-                "axes": one_of((), ("parser",), ("parser", "arena")),
-                "where": one_of("", "engine=rayon"),
-            },
-        ),
-        ({}, {"axes": ("arm",), "values": ("arm=a", "arm=b")}),
-        ({}, {"axes": ("command",), "built": False}),
+        fields(axes=one_of((), ("parser",), ("parser", "arena")), where=one_of("", "engine=rayon")),
+        fields(axes=("arm",), values=("arm=a", "arm=b")),
+        fields(axes=("command",), built=False),
     ],
     facts.SignChange: [
-        (
-            {"margin": 0.02},
-            {
-                "cases": (
-                    ("1 MiB", difference(0.9, 0.88, 0.92)),
-                    ("10 MiB", difference(2.5, 2.4, 2.6)),
-                ),
-                "turns": one_of((), (("1 MiB", "10 MiB"),), (("a", "b"), ("b", "c"))),
-            },
+        fields(
+            margin=0.02,
+            cases=(("1 MiB", difference(0.9, 0.88, 0.92)), ("10 MiB", difference(2.5, 2.4, 2.6))),
+            turns=one_of((), (("1 MiB", "10 MiB"),), (("a", "b"), ("b", "c"))),
         )
     ],
     facts.RaceCost: [
-        (
-            {"subject": "this race"},
-            {
-                "runs": 612,
-                "fixed": one_of(0, 1500),
-                "rounds": 60,
-                "dropped": one_of(0, 9),
-                "idle": one_of(0, 2),
-            },
+        fields(
+            subject="this race",
+            runs=612,
+            fixed=one_of(0, 1500),
+            rounds=60,
+            dropped=one_of(0, 9),
+            idle=one_of(0, 2),
         )
     ],
     facts.RaceDropped: [
-        ({**SLOWER, **WORSE, "scope": one_of((), ON_INPUT)}, {"after": 12}),
-        ({"reference": None}, {"after": 12}),
+        fields(SLOWER, WORSE, scope=one_of((), ON_INPUT), after=12),
+        fields(reference=None, after=12),
     ],
-    facts.RaceIdle: [({"scope": one_of((), ON_INPUT)}, {"after": 12})],
+    facts.RaceIdle: [fields(scope=one_of((), ON_INPUT), after=12)],
     facts.SessionContents: [
-        (
-            {"session": SessionFigures(), "scope": ON_INPUT},
-            {
-                "commands": 3,
-                "runs": one_of((), (10,), (10, 20)),
-                "raw": True,
-                "memory": one_of("per-run", "one-figure", "running-maximum"),
-            },
+        fields(
+            session=SessionFigures(),
+            scope=ON_INPUT,
+            commands=3,
+            runs=one_of((), (10,), (10, 20)),
+            raw=True,
+            memory=one_of("per-run", "one-figure", "running-maximum"),
         )
     ],
-    facts.SessionsApart: [({}, {})],
+    facts.SessionsApart: [fields()],
     facts.AxisEffect: [
-        (
-            {**FIGURES, **BETTER, "scope": one_of((), ON_INPUT)},
-            {
-                "combinations": 4,
-                "better": 3,
-                "worse": 1,
-                "significant_in": 3,
-                "pooled": one_of(True, False),
-                "depends_on": one_of((), ("io", "engine")),
-                "costs": one_of((), COSTS),
-            },
+        fields(
+            FIGURES,
+            BETTER,
+            scope=one_of((), ON_INPUT),
+            combinations=4,
+            better=3,
+            worse=1,
+            significant_in=3,
+            pooled=one_of(True, False),
+            depends_on=one_of((), ("io", "engine")),
+            costs=one_of((), COSTS),
         ),
-        (
-            {**TWICE, **WORSE, "direction": one_of("lower", "higher")},
-            {
-                "combinations": 1,
-                "better": 0,
-                "worse": 1,
-                "significant_in": 1,
-                "pooled": one_of(True, False),
-                "in_percent": True,
-            },
+        fields(
+            TWICE,
+            WORSE,
+            direction=one_of("lower", "higher"),
+            combinations=1,
+            better=0,
+            worse=1,
+            significant_in=1,
+            pooled=one_of(True, False),
+            in_percent=True,
         ),
-        (
-            {
-                **OPEN,
-                "verdict": Verdict.INCONCLUSIVE,
-                "reason": one_of(None, ONE_PROGRAM, REACHES_ONE),
-            },
-            {"combinations": 2, "better": 1, "worse": 1, "significant_in": 0, "pooled": True},
+        fields(
+            OPEN,
+            verdict=Verdict.INCONCLUSIVE,
+            reason=one_of(None, ONE_PROGRAM, REACHES_ONE),
+            combinations=2,
+            better=1,
+            worse=1,
+            significant_in=0,
+            pooled=True,
         ),
     ],
     facts.Interaction: [
-        (
-            {
-                **SLOWER,
-                "verdict": one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None),
-                "reason": one_of(None, ONE_PROGRAM),
-            },
-            {"pooled": one_of(True, False)},
+        fields(
+            SLOWER,
+            verdict=one_of(Verdict.WORSE, Verdict.INCONCLUSIVE, None),
+            reason=one_of(None, ONE_PROGRAM),
+            pooled=one_of(True, False),
         ),
-        ({**SAME, "verdict": Verdict.EQUIVALENT}, {"pooled": True}),
+        fields(SAME, verdict=Verdict.EQUIVALENT, pooled=True),
     ],
     facts.Contributions: [
-        (
-            {**FIGURES, "verdict": Verdict.BETTER, "estimate": one_of(0.9, None)},
-            {
-                "design": one_of("ladder", "shapley"),
-                "parts": one_of(
-                    (),
-                    (
-                        ContributionPart(
-                            evidence=replace(FASTER, subject="lto: off → fat"),
-                            share=0.8,
-                            costs=COSTS,
-                        ),
-                        ContributionPart(evidence=Evidence("pgo: no → yes", reason=ONE_PROGRAM)),
+        fields(
+            FIGURES,
+            verdict=Verdict.BETTER,
+            estimate=one_of(0.9, None),
+            design=one_of("ladder", "shapley"),
+            parts=one_of(
+                (),
+                (
+                    ContributionPart(
+                        evidence=replace(FASTER, subject="lto: off → fat"), share=0.8, costs=COSTS
                     ),
+                    ContributionPart(evidence=Evidence("pgo: no → yes", reason=ONE_PROGRAM)),
                 ),
-                "inconclusive": one_of(1, 2),
-                "in_percent": one_of(False, True),
-                "product": PRODUCT,
-            },
+            ),
+            inconclusive=one_of(1, 2),
+            in_percent=one_of(False, True),
+            product=PRODUCT,
         ),
-        (
-            {**FIGURES, "verdict": Verdict.BETTER},
-            {
-                "design": "alone",
-                "parts": (ContributionPart(evidence=replace(FASTER, subject="lto: off → fat")),),
-                "inconclusive": 0,
-                "in_percent": False,
-                "remainder": one_of(ContributionPart(evidence=Evidence()), None),
-                "largest": one_of(
-                    None, ContributionPart(evidence=replace(FASTER, subject="lto: off → fat"))
-                ),
-            },
+        fields(
+            FIGURES,
+            verdict=Verdict.BETTER,
+            design="alone",
+            parts=(ContributionPart(evidence=replace(FASTER, subject="lto: off → fat")),),
+            inconclusive=0,
+            in_percent=False,
+            remainder=one_of(ContributionPart(evidence=Evidence()), None),
+            largest=one_of(
+                None, ContributionPart(evidence=replace(FASTER, subject="lto: off → fat"))
+            ),
         ),
     ],
     facts.Crossover: [
-        (
-            {"estimate": one_of(None, 3 << 20), "lo": 2 << 20, "hi": 5 << 20},
-            {"below": "1 MiB", "above": "10 MiB", "family": one_of("iec", "si")},
+        fields(
+            estimate=one_of(None, 3 << 20),
+            lo=2 << 20,
+            hi=5 << 20,
+            below="1 MiB",
+            above="10 MiB",
+            family=one_of("iec", "si"),
         )
     ],
     facts.ParetoFront: [
-        (
-            {"subject": "q", "scope": one_of((), ON_INPUT)},
-            {
-                "least": (("wall", ("B",)), ("peak_rss", tuple("ABCDEFG"))),
-                "dominated": one_of((), ("C",), tuple("ABCDEFG")),
-                "better_in": ("wall", "peak_rss"),
-            },
+        fields(
+            subject="q",
+            scope=one_of((), ON_INPUT),
+            least=(("wall", ("B",)), ("peak_rss", tuple("ABCDEFG"))),
+            dominated=one_of((), ("C",), tuple("ABCDEFG")),
+            better_in=("wall", "peak_rss"),
         )
     ],
     facts.BeforeAfter: [
-        (
-            {
-                **FIGURES,
-                "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE),
-                "reason": one_of(None, ONE_PROGRAM),
-                "estimate": one_of(None, 0.9),
-                "scope": ON_INPUT,
-            },
-            {
-                "changes": (Change("rev", "a", "b"), Change("lto", "off", "fat")),
-                "costs": COSTS[:1],
-            },
+        fields(
+            FIGURES,
+            verdict=one_of(Verdict.BETTER, Verdict.INCONCLUSIVE),
+            reason=one_of(None, ONE_PROGRAM),
+            estimate=one_of(None, 0.9),
+            scope=ON_INPUT,
+            changes=(Change("rev", "a", "b"), Change("lto", "off", "fat")),
+            costs=COSTS[:1],
         )
     ],
     facts.HypothesisResult: [
-        (
-            {
-                **FIGURES,
-                "subject": "the queue",
-                "verdict": Verdict.BETTER,
-                "scope": one_of((), ON_INPUT),
-                "estimate": one_of(0.9, None),
-                "reason": one_of(None, REACHES_ONE),
-            },
-            {
-                "status": one_of("supported", "not supported", "not tested"),
-                "change": "queue: a → b",
-                "costs": COSTS[:1],
-            },
+        fields(
+            FIGURES,
+            subject="the queue",
+            verdict=Verdict.BETTER,
+            scope=one_of((), ON_INPUT),
+            estimate=one_of(0.9, None),
+            reason=one_of(None, REACHES_ONE),
+            status=one_of("supported", "not supported", "not tested"),
+            change="queue: a → b",
+            costs=COSTS[:1],
         ),
-        (
-            {**FIGURES, "subject": "the queue", "verdict": Verdict.BETTER},
-            {
-                "status": "two differences at once",
-                "change": "queue: a → b",
-                "second": TwoDifferences(name="the queue", counters=DIFFERING[:1]),
-            },
+        fields(
+            FIGURES,
+            subject="the queue",
+            verdict=Verdict.BETTER,
+            status="two differences at once",
+            change="queue: a → b",
+            second=TwoDifferences(name="the queue", counters=DIFFERING[:1]),
         ),
     ],
     facts.BestParts: [
-        (
-            {},
-            {
-                "worse": (VALUE,),
-                "experiments": one_of((), (VALUE,)),
-                "measured": one_of("", "simd + jemalloc"),
-                "command": "benchctl run n -k 'parser=simd'",
-            },
+        fields(
+            worse=(VALUE,),
+            experiments=one_of((), (VALUE,)),
+            measured=one_of("", "simd + jemalloc"),
+            command="benchctl run n -k 'parser=simd'",
         ),
-        ({}, {"worse": (VALUE, replace(VALUE, value=""))}),
-        ({}, {"experiments": (VALUE,)}),
+        fields(worse=(VALUE, replace(VALUE, value=""))),
+        fields(experiments=(VALUE,)),
     ],
     facts.FunctionChanges: [
-        (
-            {"scope": one_of((), ON_INPUT), "metric": "instructions"},
-            {
-                "instructions": 1_310_000,
-                "reference": 1_000_000,
-                "functions": one_of((), (PARSE,), (PARSE, COPY, GONE)),
-                "counts": one_of((), (ALLOCATED, WRITTEN)),
-            },
+        fields(
+            scope=one_of((), ON_INPUT),
+            metric="instructions",
+            instructions=1_310_000,
+            reference=1_000_000,
+            functions=one_of((), (PARSE,), (PARSE, COPY, GONE)),
+            counts=one_of((), (ALLOCATED, WRITTEN)),
         ),
-        ({"metric": "instructions"}, {"instructions": 1000, "reference": 1000}),
-        (
-            {"metric": "instructions"},
-            {"instructions": 1000, "reference": 1000, "functions": (replace(COPY, share=None),)},
+        fields(metric="instructions", instructions=1000, reference=1000),
+        fields(
+            metric="instructions",
+            instructions=1000,
+            reference=1000,
+            functions=(replace(COPY, share=None),),
         ),
     ],
     facts.TwoDifferences: [
-        (
-            {"scope": one_of((), ON_INPUT), "metric": one_of("wall", "outside")},
-            {
-                "name": "the queue",
-                "part": one_of(None, WRITE),
-                "share": 0.694,
-                "counters": DIFFERING,
-            },
+        fields(
+            scope=one_of((), ON_INPUT),
+            metric=one_of("wall", "outside"),
+            name="the queue",
+            part=one_of(None, WRITE),
+            share=0.694,
+            counters=DIFFERING,
         ),
-        ({}, {"name": "the queue", "part": one_of(WRITE, SYSTEM), "share": 0.52}),
+        fields(name="the queue", part=one_of(WRITE, SYSTEM), share=0.52),
     ],
     facts.GapClosed: [
-        (
-            {
-                "estimate": one_of(0.54, -0.3, 0.1),
-                "lo": one_of(None, 0.44, -0.4),
-                "hi": one_of(0.72, -0.1),
-            },
-            {"before": 0.09, "after": one_of(0.042, -0.003), "baseline": "A0", "costs": COSTS[:1]},
+        fields(
+            estimate=one_of(0.54, -0.3, 0.1),
+            lo=one_of(None, 0.44, -0.4),
+            hi=one_of(0.72, -0.1),
+            before=0.09,
+            after=one_of(0.042, -0.003),
+            baseline="A0",
+            costs=COSTS[:1],
         )
     ],
     facts.ProfileShare: [
-        (
-            {"estimate": 0.123, "lo": one_of(None, 0.101), "hi": 0.146, "scope": ON_INPUT},
-            {
-                "kind": one_of("profile-function", "profile-bucket"),
-                "name": "memchr",
-                "samples": SAMPLES,
-            },
+        fields(
+            estimate=0.123,
+            lo=one_of(None, 0.101),
+            hi=0.146,
+            scope=ON_INPUT,
+            kind=one_of("profile-function", "profile-bucket"),
+            name="memchr",
+            samples=SAMPLES,
         )
     ],
     facts.ProfileChange: [
-        (
-            {"estimate": 0.123, "lo": 0.101, "hi": 0.146},
-            {
-                "name": "memory",
-                "before": one_of(Share(value=0.2), Share(value=0.2, lo=0.18, hi=0.22)),
-                "before_samples": ProfileSize(total=100, unit="samples", runs=1),
-                "samples": SAMPLES,
-            },
+        fields(
+            estimate=0.123,
+            lo=0.101,
+            hi=0.146,
+            name="memory",
+            before=one_of(Share(value=0.2), Share(value=0.2, lo=0.18, hi=0.22)),
+            before_samples=ProfileSize(total=100, unit="samples", runs=1),
+            samples=SAMPLES,
         )
     ],
-    facts.ProfileTooSmall: [({}, {"samples": SAMPLES, "needed": 100})],
+    facts.ProfileTooSmall: [fields(samples=SAMPLES, needed=100)],
     facts.ProfileSummary: [
-        (
-            {},
-            {
-                "profiles": tuple(
-                    LargestShares(
-                        label=label,
-                        unit="samples",
-                        by_group=by_group,
-                        largest=(("memory", Share(value=0.2, lo=0.18, hi=0.22)),),
-                        rest=rest,
-                        unclassified=unclassified,
-                    )
-                    for label, by_group, rest, unclassified in (
-                        ("B", True, 0.3, (Share(value=0.1, lo=0.09, hi=0.12),)),
-                        ("A", False, 0.0, ()),
-                    )
+        fields(
+            profiles=tuple(
+                LargestShares(
+                    label=label,
+                    unit="samples",
+                    by_group=by_group,
+                    largest=(("memory", Share(value=0.2, lo=0.18, hi=0.22)),),
+                    rest=rest,
+                    unclassified=unclassified,
                 )
-            },
+                for label, by_group, rest, unclassified in (
+                    ("B", True, 0.3, (Share(value=0.1, lo=0.09, hi=0.12),)),
+                    ("A", False, 0.0, ()),
+                )
+            )
         )
     ],
     facts.PublishedResult: [
-        (
-            {"subject": one_of("", "B against A")},
-            {
-                "outcome": one_of(*Outcome),
-                "quotes": ("the text is 2x faster", "twice as fast"),
-                "figure": "2x faster",
-            },
+        fields(
+            subject=one_of("", "B against A"),
+            outcome=one_of(*Outcome),
+            quotes=("the text is 2x faster", "twice as fast"),
+            figure="2x faster",
         ),
-        (
-            {"subject": "B against A"},
-            {
-                "outcome": Outcome.IMPRECISE,
-                "quotes": ("so fast",),
-                "figure": one_of("faster", "-17 %", "9.6x faster", "60-70 % less", "equal"),
-                "tests": one_of(
-                    (published_test(0.87, 0.8, 0.95),), (published_test(0.4, 0.38, 0.41),)
+        fields(
+            subject="B against A",
+            outcome=Outcome.IMPRECISE,
+            quotes=("so fast",),
+            figure=one_of("faster", "-17 %", "9.6x faster", "60-70 % less", "equal"),
+            tests=one_of((published_test(0.87, 0.8, 0.95),), (published_test(0.4, 0.38, 0.41),)),
+            reason=Reason(ReasonCode.TOO_WIDE_FOR_SIZE),
+        ),
+        fields(
+            subject="B against A",
+            outcome=Outcome.IMPRECISE,
+            quotes=("so fast",),
+            figure=one_of("within 0.5 %", "at most 5 % slower", "1.57x"),
+            tests=(published_test(1.02, 0.99, 1.06),),
+            reason=one_of(None, Reason(ReasonCode.NO_DIRECTION)),
+        ),
+        fields(
+            subject="B against A",
+            outcome=Outcome.IMPRECISE,
+            quotes=("so fast",),
+            figure="-17 %",
+            tests=(
+                published_test(0.9, 0.8, 1.1, reason=UNSTABLE, phases=PHASES),
+                published_test(0.9, 0.8, 0.95, scope=ON_INPUT),
+            ),
+            reason=UNSTABLE,
+            on=one_of(0, 1),
+        ),
+        fields(
+            subject="a share",
+            outcome=one_of(Outcome.REPRODUCED, Outcome.REFUTED),
+            quotes=("60 %",),
+            figure="60 %",
+            tests=(replace(published_test(0.544, 0.517, 0.582), form="value"),),
+            note=one_of("", "it gives 50 %"),
+            other_results=one_of((), (OtherResult("tokio", "x", "+11 %", "2026-11-24", "all"),)),
+        ),
+        fields(
+            subject="scaling",
+            outcome=Outcome.SMALLER,
+            quotes=("linear",),
+            figure="linear",
+            tests=(
+                replace(published_test(0.63, 0.61, 0.65), form="exponent", sizes=("1 MB", "5 MB")),
+            ),
+        ),
+        fields(
+            subject="B against A",
+            outcome=Outcome.NOT_TESTED,
+            quotes=("so fast",),
+            figure="faster",
+            tests=(
+                PublishedTest(
+                    form="ratio",
+                    outcome=Outcome.NOT_TESTED,
+                    evidence=Evidence(),
+                    reason=ONE_PROGRAM,
                 ),
-                "reason": Reason(ReasonCode.TOO_WIDE_FOR_SIZE),
-            },
-        ),
-        (
-            {"subject": "B against A"},
-            {
-                "outcome": Outcome.IMPRECISE,
-                "quotes": ("so fast",),
-                "figure": one_of("within 0.5 %", "at most 5 % slower", "1.57x"),
-                "tests": (published_test(1.02, 0.99, 1.06),),
-                "reason": one_of(None, Reason(ReasonCode.NO_DIRECTION)),
-            },
-        ),
-        (
-            {"subject": "B against A"},
-            {
-                "outcome": Outcome.IMPRECISE,
-                "quotes": ("so fast",),
-                "figure": "-17 %",
-                "tests": (
-                    published_test(0.9, 0.8, 1.1, reason=UNSTABLE, phases=PHASES),
-                    published_test(0.9, 0.8, 0.95, scope=ON_INPUT),
-                ),
-                "reason": UNSTABLE,
-                "on": one_of(0, 1),
-            },
-        ),
-        (
-            {"subject": "a share"},
-            {
-                "outcome": one_of(Outcome.REPRODUCED, Outcome.REFUTED),
-                "quotes": ("60 %",),
-                "figure": "60 %",
-                "tests": (replace(published_test(0.544, 0.517, 0.582), form="value"),),
-                "note": one_of("", "it gives 50 %"),
-                "other_results": one_of(
-                    (), (OtherResult("tokio", "x", "+11 %", "2026-11-24", "all"),)
-                ),
-            },
-        ),
-        (
-            {"subject": "scaling"},
-            {
-                "outcome": Outcome.SMALLER,
-                "quotes": ("linear",),
-                "figure": "linear",
-                "tests": (
-                    replace(
-                        published_test(0.63, 0.61, 0.65), form="exponent", sizes=("1 MB", "5 MB")
-                    ),
-                ),
-            },
-        ),
-        (
-            {"subject": "B against A"},
-            {
-                "outcome": Outcome.NOT_TESTED,
-                "quotes": ("so fast",),
-                "figure": "faster",
-                "tests": (
-                    PublishedTest(
-                        form="ratio",
-                        outcome=Outcome.NOT_TESTED,
-                        evidence=Evidence(),
-                        reason=ONE_PROGRAM,
-                    ),
-                ),
-                "reason": ONE_PROGRAM,
-            },
+            ),
+            reason=ONE_PROGRAM,
         ),
     ],
     facts.PublishedCounts: [
-        (
-            {"subject": "A report"},
-            {
-                "counts": one_of(
-                    ((Outcome.REPRODUCED, 1),),
-                    ((Outcome.REPRODUCED, 2), (Outcome.LARGER, 1), (Outcome.NOT_TESTED, 3)),
-                    ((Outcome.NOT_TESTED, 1),),
-                )
-            },
+        fields(
+            subject="A report",
+            counts=one_of(
+                ((Outcome.REPRODUCED, 1),),
+                ((Outcome.REPRODUCED, 2), (Outcome.LARGER, 1), (Outcome.NOT_TESTED, 3)),
+                ((Outcome.NOT_TESTED, 1),),
+            ),
         )
     ],
     facts.AuthorText: [
-        (
-            {"subject": "text"},
-            {"kind": one_of("takeaway", "next-step"), "parts": ("B needs ", "12 %", " more")},
+        fields(
+            subject="text",
+            kind=one_of("takeaway", "next-step"),
+            parts=("B needs ", "12 %", " more"),
         )
     ],
     facts.Conditions: [
-        (
-            {"subject": "the machine", "verdict": Verdict.NOT_COMPARABLE},
-            {"differences": ("cores: 2 → 4", "kernel"), "forced": one_of(False, True)},
+        fields(
+            subject="the machine",
+            verdict=Verdict.NOT_COMPARABLE,
+            differences=("cores: 2 → 4", "kernel"),
+            forced=one_of(False, True),
         )
     ],
     facts.AnchorChange: [
-        (
-            {
-                **FIGURES,
-                "verdict": one_of(Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
-                "metric": one_of("wall", "cpu"),
-                "scope": one_of((), ON_INPUT),
-            },
-            {},
+        fields(
+            FIGURES,
+            verdict=one_of(Verdict.BETTER, Verdict.INCONCLUSIVE, Verdict.EQUIVALENT),
+            metric=one_of("wall", "cpu"),
+            scope=one_of((), ON_INPUT),
         ),
-        ({"reason": one_of(None, message("no rounds"))}, {}),
+        fields(reason=one_of(None, message("no rounds"))),
     ],
     facts.RecordChange: [
-        (
-            {
-                **FIGURES,
-                "verdict": one_of(*Verdict),
-                "reason": message("other input"),
-                "mde": 0.1,
-            },
-            {"before": "20260101T0000Z", "after": "20260201T0000Z"},
+        fields(
+            FIGURES,
+            verdict=one_of(*Verdict),
+            reason=message("other input"),
+            mde=0.1,
+            before="20260101T0000Z",
+            after="20260201T0000Z",
         )
     ],
     facts.ExactChange: [
-        ({**FIGURES, "metric": "binary_size", "estimate": one_of(0.9, 1.0)}, {}),
-        ({**TWICE, "metric": "binary_size"}, {}),
+        fields(FIGURES, metric="binary_size", estimate=one_of(0.9, 1.0)),
+        fields(TWICE, metric="binary_size"),
     ],
 }
-"""Kind of fact → fields of the claim, and fields of the fact."""
-
-
-def combinations(fields: Fields) -> Iterator[tuple[Fields, Fields]]:
-    """Yield the fields with one value of each, and those of them that vary."""
-    names = [name for name, value in fields.items() if isinstance(value, OneOf)]
-    for values in product(*(fields[name].values for name in names)):
-        varying = dict(zip(names, values, strict=True))
-        yield fields | varying, varying
+"""Kind of fact → rows of the fields of the claim and of the fact."""
 
 
 def cases(kind: type) -> Iterator[tuple[str, Claim]]:
-    """Yield each combination with its description."""
-    for claim_fields, fact_fields in TABLE[kind]:
-        for (of_claim, first), (of_fact, second) in product(
-            combinations(claim_fields), combinations(fact_fields)
-        ):
-            varying = {**first, **second}
+    """Yield each combination of the values with the description of those that vary."""
+    of_fact = {field.name for field in dataclass_fields(kind)}
+    for row in TABLE[kind]:
+        names = [name for name, value in row.items() if isinstance(value, OneOf)]
+        for values in product(*(row[name].values for name in names)):
+            varying = dict(zip(names, values, strict=True))
             name = ", ".join(f"{k} {_short(v)}" for k, v in varying.items()) or "all fields"
-            fact = kind(**of_fact)
-            yield name, Claim(**{**BASE, **of_claim}, fact=fact)
+            given = row | varying
+            fact = kind(**{key: value for key, value in given.items() if key in of_fact})
+            rest = {key: value for key, value in given.items() if key not in of_fact}
+            yield name, Claim(**{**BASE, **rest}, fact=fact)
 
 
 def _short(value: object) -> str:
