@@ -100,10 +100,13 @@ class Machine:
     def benchctl(self, log: str, *words: str, **more: str) -> subprocess.Popen[bytes]:
         return self.start([sys.executable, "-c", CALL, *words], log, **more)
 
-    def call(self, *words: str, **more: str) -> tuple[int, str]:
-        process = self.benchctl("call.log", *words, **more)
-        code = process.wait(PATIENCE_S)
-        return code, self.text("call.log")
+    def call(self, *words: str, code: int = 0, **more: str) -> str:
+        """Return what a call of benchctl prints, and check its exit code."""
+        ended = self.benchctl("call.log", *words, **more).wait(PATIENCE_S)
+        text = self.text("call.log")
+        assert ended == code, text
+        assert "Traceback" not in text
+        return text
 
     def text(self, log: str) -> str:
         return (self.path / log).read_text(errors="replace")

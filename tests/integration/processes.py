@@ -40,6 +40,32 @@ def fake_hyperfine(folder: Path, rules: Sequence[Mapping[str, Any]], **more: Any
     install_fake("hyperfine", folder / "hyperfine")
 
 
+SLOWER_PROGRAMS = """#!{python} -IS
+# Times depend on the program: one that contains the marker is slower. The fake does the rest.
+import os, shlex, sys
+if sys.argv[1:] != ["--version"]:
+    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
+        slow = b"SLOWER" in program.read()
+    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
+os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
+"""
+
+
+def fake_hyperfine_of_programs(folder: Path, slow_s: float) -> None:
+    """Write a fake hyperfine by which a program with the text SLOWER takes longer than 50 ms."""
+    for name, wall in (("plain", 0.05), ("slow", slow_s)):
+        rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
+        (folder / f"{name}.json").write_text(json.dumps(rules))
+    words = {"folder": str(folder), "fake": str(FAKES / "hyperfine")}
+    executable(folder / "hyperfine", SLOWER_PROGRAMS.format(python=sys.executable, **words))
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in a folder, and return its output."""
+    call = ["git", "-c", "user.name=Ada", "-c", "user.email=t@t", "-C", str(folder), *words]
+    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+
+
 def real(**more: str) -> dict[str, str]:
     """Return the environment of benchctl without the variables of CI services."""
     left = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI_"))}

@@ -23,13 +23,11 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
     accepted.write_text("# reviewed by the team\naccepted: []\n")
     accept = ("baseline", "accept", "--until", "2999-12-31", "--reason", "it checks its input")
     assert slower("run", "gated.yaml").returncode == 0
-    early = slower(*accept)
-    assert early.returncode == 2
+    early = slower(*accept, code=2)
     assert "error[BX413]" in early.stderr
     record = str(slower.records[0])
     assert slower("gate", record).returncode == 1
-    other = slower(*accept, "--metric", "peak_rss")
-    assert other.returncode == 2
+    other = slower(*accept, "--metric", "peak_rss", code=2)
     assert "no such confirmed regression" in other.stderr
     assert "wall of rev=head" in other.stderr
     late = slower("baseline", "accept", "--until", "2001-01-01", "--reason", "x")
@@ -37,8 +35,7 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
     assert accepted.read_text().endswith("accepted: []\n")
 
     # The newest record is the second measurement. The diff is that of the file.
-    done = slower(*accept)
-    assert done.returncode == 0, done.stderr
+    done = slower(*accept, code=0)
     added = [line for line in done.stdout.splitlines() if line.startswith("+")]
     assert added[:2] == ["+++ b/a.yaml", "+accepted:"]
     wall, cpu = (
@@ -50,8 +47,7 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
         assert "|".join(line for line in lines if line) == entry.format(metric)
     text = accepted.read_text()
     assert text.startswith("# reviewed by the team\n")
-    passed = slower("gate", record)
-    assert passed.returncode == 0, passed.stderr
+    passed = slower("gate", record, code=0)
     assert "with 2 accepted changes for the worse" in passed.stdout
 
     for old, new, reason in (
@@ -63,8 +59,7 @@ def test_a_regression_is_accepted_up_to_its_size_and_last_day(tmp_path: Path) ->
         ("2999-12-31", "2001-01-01", "the acceptance in a.yaml:3 ended on 2001-01-01"),
     ):
         accepted.write_text(text.replace(old, new))
-        failed = slower("gate", record, "--json")
-        assert failed.returncode == 1, failed.stderr
+        failed = slower("gate", record, "--json", code=1)
         assert reason in valid("gate", failed.stdout)["pairs"][0]["why"]
 
     accepted.write_text("accepted: []\n")
@@ -95,15 +90,13 @@ def test_a_saved_baseline_is_compared_exported_and_imported(tmp_path: Path) -> N
     assert folder("run", "gated.yaml").returncode == 0
     assert folder("baseline", "save", "main").returncode == 0
     assert folder("run", "gated.yaml", "--fresh").returncode == 0
-    compared = folder("baseline", "compare", "main", "--json")
-    assert compared.returncode == 0, compared.stderr
+    compared = folder("baseline", "compare", "main", "--json", code=0)
     first, second = folder.records
     bridge = valid("baseline", compared.stdout)
     assert (bridge["before_id"], bridge["after_id"]) == (first.name, second.name)
     assert {cell["role"] for cell in bridge["cells"]} == {"anchor"}
     assert folder("baseline", "export", "main").returncode == 0
-    moved = folder("--dir", "other", "baseline", "import", "gated-main.tar.gz")
-    assert moved.returncode == 0, moved.stderr
+    folder("--dir", "other", "baseline", "import", "gated-main.tar.gz", code=0)
     assert folder("--dir", "other", "verify", "@main").returncode == 0
     exported = [
         folder("--dir", results, "export", "@main", "--format", "bmf", "--metric", "wall").stdout

@@ -5,8 +5,7 @@ import json
 import re
 import shutil
 import statistics
-import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from bench_framework.execution.benches.screening import ROUNDS
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import ROOT, Done, benchctl, real
+from tests.integration.processes import ROOT, Done, benchctl, git, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 CRATE = ROOT / "tests" / "fixtures" / "benches"
@@ -34,11 +33,6 @@ question: How long do they take?
 worker: {crate: ., bench: all, features: [nightly]}
 measure: {rounds: 2, until: rounds, warmup: 0, control: false}
 """
-
-
-def git(folder: Path, *words: str) -> str:
-    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
-    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
 
 
 class Crate:
@@ -62,9 +56,9 @@ class Crate:
         assert before in text
         file.write_text(text.replace(before, after))
 
-    def __call__(self, *words: str, env: Mapping[str, str] | None = None) -> Done:
-        given = {**self.env, **(env or {})}
-        return benchctl(self.path, *words, cwd=self.folder, env=given, patience_s=900)
+    def __call__(self, *words: str, code: int | None = None, **more: str) -> Done:
+        env = {**self.env, **more}
+        return benchctl(self.path, *words, cwd=self.folder, env=env, code=code, patience_s=900)
 
     @property
     def results(self) -> Path:
@@ -113,8 +107,7 @@ def with_slower_commit(crate: Crate) -> None:
 @pytest.mark.release
 def test_each_harness_measures_the_time_of_one_iteration(crate: Crate) -> None:
     (crate.folder / "summing.yaml").write_text(SCENARIO)
-    done = crate("run", "summing.yaml", env={"RUSTC_BOOTSTRAP": "1"})
-    assert done.returncode == 0, done.stderr
+    crate("run", "summing.yaml", code=0, RUSTC_BOOTSTRAP="1")
     times: dict[tuple[str, str], list[float]] = {}
     for row in crate.rows():
         if row["variant"] != "control":
@@ -139,8 +132,7 @@ def test_each_harness_measures_the_time_of_one_iteration(crate: Crate) -> None:
 def test_a_stable_compiler_refuses_the_benches_of_libtest_alone(crate: Crate) -> None:
     text = SCENARIO.replace("bench: all", "bench: by_libtest")
     (crate.folder / "summing.yaml").write_text(text)
-    done = crate("run", "summing.yaml")
-    assert done.returncode == 3
+    done = crate("run", "summing.yaml", code=3)
     assert "#![feature]" in done.stderr
     assert "RUSTC_BOOTSTRAP=1" in done.stderr
 
@@ -151,8 +143,7 @@ def test_ids_of_one_side_are_listed_and_a_panic_fails_alone(crate: Crate) -> Non
     crate.commit("base")
     crate.edit("benches/by_criterion.rs", PANICS, f"{PANICS}\n    {NEW}")
     rounds = ("-S", "measure.rounds={min: 12, max: 12}", *FAST)
-    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", *rounds)
-    assert done.returncode == 3, done.stderr
+    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", *rounds, code=3)
     pairs = crate.gate()
     assert set(pairs) == {"sum[n]/1000", "sum[n]/10000", "panics"}
     assert pairs["panics"]["state"] == "failed"
@@ -164,8 +155,7 @@ def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
     crate.edit("src/lib.rs", "black_box(total + value)", "black_box(black_box(total) + value)")
     one = ("--bench", "by_divan", "--id", "*::1000", *FAST)
     rounds = ("-S", "measure.rounds={min: 12, max: 40}")
-    done = crate("gate", "--base", "HEAD", *one, *rounds)
-    assert done.returncode == 1, done.stdout + done.stderr
+    done = crate("gate", "--base", "HEAD", *one, *rounds, code=1)
     pairs = crate.gate()
     assert set(pairs) == {"by_divan::sums::1000"}
     assert pairs["by_divan::sums::1000"]["metric"] == "iteration"
@@ -191,8 +181,7 @@ def test_the_commit_that_slows_a_benchmark_down_is_found(crate: Crate) -> None:
     # An id of criterion contains the signs of a pattern.
     one = ("--bench", "by_criterion", "--bench", "by_divan", "--id", "*1000", *FAST)
     rounds = ("-S", "measure.rounds={min: 12, max: 40}")
-    done = crate("bisect", "--good", "start", *one, *rounds, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = crate("bisect", "--good", "start", *one, *rounds, "--json", code=0)
     document = valid("bisect", done.stdout)
     assert document["metric"] == "iteration"
     configurations = ("by_criterion: sum[n]/1000", "by_divan: by_divan::sums::1000")
@@ -221,8 +210,7 @@ def test_the_history_of_a_benchmark_follows_its_time_per_iteration(crate: Crate)
 
 def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:
     crate.edit("src/lib.rs", "black_box(total + value)", "black_box(value + total)")
-    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", "--id", "sum[n]/100O")
-    assert done.returncode == 2
+    done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", "--id", "sum[n]/100O", code=2)
     assert "did you mean `sum[n]/1000`?" in done.stderr
     assert crate("gate", "--bench", "by_criterium", "--base", "HEAD").returncode == 2
 
@@ -234,8 +222,7 @@ def test_if_time_is_short_the_benchmark_that_looks_slowest_is_measured_further(
     crate.edit("src/lib.rs", "black_box(total + value)", slower)
     crate.edit("benches/by_divan.rs", "sum(black_box(n))", "sum(black_box(n)) + sum(n / 2)")
     words = ("--bench", "by_divan", "--no-confirm", "--budget", "9s", *FAST)
-    done = crate("gate", "--base", "HEAD", *words)
-    assert done.returncode == 4, done.stderr
+    done = crate("gate", "--base", "HEAD", *words, code=4)
     assert "the time is not enough for all benchmarks, and others look slower" in done.stderr
     rounds: dict[str, set[str]] = {}
     for row in crate.rows():

@@ -7,7 +7,6 @@ The repository is made from a seed. One commit takes 5 % longer than the one bef
 import json
 import random
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -17,7 +16,16 @@ import numpy as np
 import pytest
 
 from tests.documents import valid
-from tests.integration.processes import FAKES, Process, isolated, start, wait_for
+from tests.integration.processes import (
+    FAKES,
+    Done,
+    Process,
+    benchctl,
+    git,
+    isolated,
+    start,
+    wait_for,
+)
 
 pytestmark = pytest.mark.real
 ROOT = Path(__file__).parents[2]
@@ -68,11 +76,6 @@ gate: {wall: 2%}
 """
 
 
-def git(folder: Path, *words: str) -> str:
-    call = ["git", "-c", "user.name=Ada", "-c", "user.email=t@t", "-C", str(folder), *words]
-    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def source_of(comment: int, code: int, factor: float, output: int = 42) -> str:
     return MAIN.format(comment=comment, code=code, factor=factor, output=output)
 
@@ -121,18 +124,18 @@ class History:
         at = next(place for place, given in self.changes.items() if given == effect)
         return f"c{places[places.index(at) - 1]}", f"c{places[places.index(at) + 1] - 1}", at
 
-    def start(self, *words: str, folder: Path | None = None) -> Process:
-        env = isolated(self.path, BENCHCTL_RESULTS=str(self.path / "results"))
-        return start(self.path, *words, env=env, cwd=folder or self.folder)
+    @property
+    def env(self) -> dict[str, str]:
+        return isolated(self.path, BENCHCTL_RESULTS=str(self.path / "results"))
 
-    def __call__(self, *words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-        with self.start(*words, folder=folder) as process:
-            stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(words, process.wait(), stdout, stderr)
+    def start(self, *words: str) -> Process:
+        return start(self.path, *words, env=self.env, cwd=self.folder)
+
+    def __call__(self, *words: str, folder: Path | None = None, code: int | None = None) -> Done:
+        return benchctl(self.path, *words, env=self.env, cwd=folder or self.folder, code=code)
 
     def bisect(self, *words: str, code: int = 0) -> dict[str, Any]:
-        done = self("bisect", "scenario.yaml", *words, "--json")
-        assert done.returncode == code, done.stderr
+        done = self("bisect", "scenario.yaml", *words, "--json", code=code)
         return valid("bisect", done.stdout)
 
 
@@ -144,8 +147,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
 def test_the_commit_of_a_regression_is_found_and_the_answer_is_printed(history: History) -> None:
     at = history.range_of(1.05)[2]
     good, bad = f"c{at - 2}", f"c{at + 1}"
-    done = history("bisect", "scenario.yaml", "--good", good, "--bad", bad)
-    assert done.returncode == 0, done.stderr
+    done = history("bisect", "scenario.yaml", "--good", good, "--bad", bad, code=0)
     commit = git(history.folder, "rev-parse", f"c{at}")
     lines = done.stdout.splitlines()
     assert lines[0] == f"{commit[:7]} is the commit with the regression"
@@ -190,8 +192,7 @@ def test_each_change_is_found_in_its_range(effect: float, find: str, history: Hi
 @pytest.mark.slow
 def test_ends_that_do_not_differ_are_no_answer(history: History) -> None:
     good, bad, _ = history.range_of(0.80)
-    done = history("bisect", "scenario.yaml", "--good", good, "--bad", bad)
-    assert done.returncode == 4, done.stderr
+    done = history("bisect", "scenario.yaml", "--good", good, "--bad", bad, code=4)
     assert "there is no regression from" in done.stdout
 
 
@@ -203,8 +204,7 @@ def test_the_gate_fails_on_bad_pull_requests_and_passes_on_good_ones(history: Hi
     assert len(good) == 10
     for at in (*bad, *good):
         words = ("--base", f"c{at - 1}", "--head", f"c{at}")
-        done = history("gate", *words, "scenario.yaml", "--json")
-        assert done.returncode == (1 if at in bad else 0), done.stderr
+        done = history("gate", *words, "scenario.yaml", "--json", code=1 if at in bad else 0)
         pairs = valid("gate", done.stdout)["pairs"]
         assert [pair["state"] for pair in pairs] == ["worse" if at in bad else "passed"]
         record = history.path / "results" / "counting" / json.loads(done.stdout)["record_id"]
@@ -227,12 +227,10 @@ def test_git_bisect_runs_a_step_for_each_commit(history: History, tmp_path: Path
         codes[number] = valid("bisect", done.stdout)["exit_code"]
         assert codes[number] == done.returncode
     assert codes == {number: int(number >= at) for number in range(first, last + 1)}
-    moving = history(*words[:3], "--good", "HEAD~2", folder=tree)
-    assert moving.returncode == 128
+    moving = history(*words[:3], "--good", "HEAD~2", folder=tree, code=128)
     assert "another commit after each checkout" in moving.stderr
     git(tree, "checkout", "-q", "--detach", "c0" if first else f"c{COMMITS - 1}")
-    outside = history(*words, folder=tree)
-    assert outside.returncode == 128, outside.stderr
+    outside = history(*words, folder=tree, code=128)
     assert "which is checked out here, is not in the range" in outside.stderr
 
 
@@ -259,8 +257,7 @@ def test_a_merge_is_one_commit_unless_its_branch_is_searched(tmp_path: Path) -> 
     assert both["branch"]["commit"]["subject"] == "change s2"
     # The good end of a branch is where it left the other one.
     assert both["branch"]["steps"][0]["lo"] == 0
-    done = history("bisect", "scenario.yaml", "--good", "t1", "--bad", "s3")
-    assert done.returncode == 0, done.stderr
+    done = history("bisect", "scenario.yaml", "--good", "t1", "--bad", "s3", code=0)
     assert "subject        change s2" in done.stdout
 
 
@@ -279,8 +276,7 @@ def test_a_merge_is_one_commit_unless_its_branch_is_searched(tmp_path: Path) -> 
 def test_bad_input_is_one_error(
     words: tuple[str, ...], code: int, message: str, history: History
 ) -> None:
-    done = history("bisect", "scenario.yaml", *words)
-    assert done.returncode == code, done.stderr
+    done = history("bisect", "scenario.yaml", *words, code=code)
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -318,8 +314,7 @@ def test_broken_commits_are_skipped_and_a_killed_search_continues(tmp_path: Path
         assert process.returncode == 130, stderr
         assert "interrupted" in stderr
     before = json.loads(states[0].read_text())["steps"]
-    done = history(*words)
-    assert done.returncode == 4, done.stderr
+    done = history(*words, code=4)
     assert "continuing after" in done.stderr
     steps = json.loads(states[0].read_text())["steps"]
     assert steps[: len(before)] == before

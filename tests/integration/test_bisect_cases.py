@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.documents import valid
-from tests.integration.processes import FAKES, Process, isolated, start
+from tests.integration.processes import FAKES, Process, git, isolated, start
 
 pytestmark = pytest.mark.slow
 
@@ -61,7 +60,7 @@ class Project:
         (self.folder / "counter" / "Cargo.toml").write_text(manifest)
         (self.folder / "counter" / "Cargo.lock").write_text("version = 4\n")
         (self.folder / "scenario.yaml").write_text(SCENARIO)
-        self.git("init", "-q", "-b", "main")
+        git(self.folder, "init", "-q", "-b", "main")
         self.answer_with(noise)
 
     def answer_with(self, noise: float, broken: str = "no commit") -> None:
@@ -70,16 +69,11 @@ class Project:
         (self.path / "hyperfine").write_text(text)
         (self.path / "hyperfine").chmod(0o755)
 
-    def git(self, *words: str, folder: Path | None = None) -> str:
-        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C"]
-        call += [str(folder or self.folder), *words]
-        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
-
     def commit(self, tag: str, factor: float, more: str = "") -> None:
         self.source.write_text(f"{tag}\nFACTOR {factor}\n{more}")
-        self.git("add", "-A")
-        self.git("commit", "-qm", f"change {tag}")
-        self.git("tag", tag)
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-qm", f"change {tag}")
+        git(self.folder, "tag", tag)
 
     def command(self, *words: str, code: int = 0) -> tuple[str, str]:
         """Call a command other than ``bisect``. Return stdout and stderr, each in one line."""
@@ -114,11 +108,11 @@ def project(tmp_path: Path) -> Project:
 def test_a_good_end_on_a_merged_branch_makes_no_other_commit_the_answer(project: Project) -> None:
     """`s1` is faster than its parent. `c` changes nothing, but takes longer than `s1`."""
     project.commit("a", 1.0)
-    project.git("checkout", "-qb", "side")
+    git(project.folder, "checkout", "-qb", "side")
     project.commit("s1", 0.7)
-    project.git("checkout", "-q", "main")
+    git(project.folder, "checkout", "-q", "main")
     project.commit("c", 1.0)
-    project.git("merge", "-q", "-s", "ours", "-m", "merged", "side")
+    git(project.folder, "merge", "-q", "-s", "ours", "-m", "merged", "side")
     project.commit("d", 1.0)
     answer = project.search("--good", "s1", "--bad", "d", "-k", "n=1", code=4)
     assert (answer["status"], answer["commit"]) == ("unchanged", None)
@@ -136,7 +130,7 @@ def test_two_processes_search_one_after_the_other(project: Project) -> None:
     assert [process.returncode for process in both] == [0, 0], outputs
     first, second = (valid("bisect", stdout) for stdout, _ in outputs)
     assert first == second
-    assert first["commits"][1] == first["commit"]["id"] == project.git("rev-parse", "b")
+    assert first["commits"][1] == first["commit"]["id"] == git(project.folder, "rev-parse", "b")
     assert sum("waiting for another process" in stderr for _, stderr in outputs) <= 1
     records = [p for p in (project.path / "results").glob("bisect/*/*") if p.is_dir()]
     assert len(records) == len(first["steps"]) == 3, "nothing is measured twice"
@@ -229,7 +223,7 @@ def test_ends_that_differ_by_less_than_the_noise_are_measured_again_by_git(tmp_p
     project.commit("b", 1.1)
     project.commit("c", 1.1)
     tree = tmp_path / "tree"
-    project.git("worktree", "add", "-q", "--detach", str(tree), "b")
+    git(project.folder, "worktree", "add", "-q", "--detach", str(tree), "b")
     words = ("--step", "--good", "a", "--bad", "c", "-k", "n=1")
     _, error = project.bisect(*words, code=128, folder=tree)
     assert "error[BX126]" in error

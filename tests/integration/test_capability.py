@@ -1,7 +1,6 @@
 """Tests of a worker that reports what it cannot run on this machine."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.integration import processes
+from tests.integration.processes import Done
 
 FAKE = processes.FAKES / "worker"
 REASON = "io_uring_setup: Operation not permitted (errno 1)"
@@ -36,7 +36,7 @@ NOT_MEASURED = 3
 
 
 @pytest.fixture
-def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def benchctl(tmp_path: Path) -> Callable[..., Done]:
     values = [
         {"name": name, "about": "", "unavailable": REASON if name == "uring" else None}
         for name in ("read", "mmap", "uring")
@@ -55,21 +55,20 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     worker.write_text(WORKER % (json.dumps(described), REASON, FAKE), encoding="utf-8")
     worker.chmod(0o755)
 
-    def call(*words: str, baseline: str = "read") -> subprocess.CompletedProcess[str]:
+    def call(*words: str, code: int, baseline: str = "read") -> Done:
         (tmp_path / "able.yaml").write_text(
             SCENARIO.replace("BASELINE", baseline), encoding="utf-8"
         )
-        return processes.benchctl(tmp_path, *words, env=processes.real())
+        return processes.benchctl(tmp_path, *words, env=processes.real(), code=code)
 
     return call
 
 
 @pytest.mark.real
 def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
-    done = benchctl("run", "able.yaml")
-    assert done.returncode == 0, done.stderr
+    done = benchctl("run", "able.yaml", code=0)
     assert f"left out: uring (io=uring is not available here: {REASON})" in done.stderr
     (record,) = (tmp_path / "results" / "able").glob("2*")
     page = (record / "appendix.md").read_text(encoding="utf-8")
@@ -84,10 +83,9 @@ def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
 
 @pytest.mark.real
 def test_a_baseline_that_cannot_run_is_one_clear_error(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
-    done = benchctl("run", "able.yaml", baseline="uring")
-    assert done.returncode == NOT_MEASURED
+    done = benchctl("run", "able.yaml", baseline="uring", code=NOT_MEASURED)
     assert (
         f"error[BX223]: the baseline cannot run on this machine: io=uring is not available here: {REASON}"
         in done.stderr

@@ -4,8 +4,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,18 +12,17 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import FAKES, Done, benchctl, isolated, start, wait_for
+from tests.integration.processes import (
+    Done,
+    benchctl,
+    fake_hyperfine_of_programs,
+    git,
+    isolated,
+    start,
+    wait_for,
+)
 
 pytestmark = pytest.mark.real
-HYPERFINE = """#!{python} -IS
-# Times depend on the program: one that contains the marker is slower. The fake does the rest.
-import os, shlex, sys
-if sys.argv[1:] != ["--version"]:
-    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
-        slow = b"SLOWER" in program.read()
-    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
-os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
-"""
 BUILD = """
 test ! -e out || exit 9
 mkdir out
@@ -56,25 +53,16 @@ class Project:
         (self.folder / "scenario.yaml").write_text(SCENARIO)
         (self.folder / "accepted.yaml").write_text("accepted: []\n")
         (self.folder / ".gitignore").write_text("out/\n")
-        self.git("init", "-q", "-b", "main")
+        git(self.folder, "init", "-q", "-b", "main")
         self.commit("start")
-        for name, wall in (("plain", 0.05), ("slow", 0.055)):
-            rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
-            (path / f"{name}.json").write_text(json.dumps(rules))
-        words = {"folder": str(path), "fake": str(FAKES / "hyperfine")}
-        (path / "hyperfine").write_text(HYPERFINE.format(python=sys.executable, **words))
-        (path / "hyperfine").chmod(0o755)
-
-    def git(self, *words: str) -> str:
-        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.folder), *words]
-        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
+        fake_hyperfine_of_programs(path, 0.055)
 
     def commit(self, source: str, note: str = "") -> str:
         self.source.write_text(f"{source}\n")
         (self.folder / "notes.txt").write_text(note)
-        self.git("add", "-A")
-        self.git("commit", "-qm", f"change {note}")
-        return self.git("rev-parse", "HEAD")
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-qm", f"change {note}")
+        return git(self.folder, "rev-parse", "HEAD")
 
     def __call__(self, *words: str, code: int | None = 0, **env: str) -> Done:
         return benchctl(
@@ -118,14 +106,14 @@ def test_the_gate_compares_two_commits_and_the_record_has_the_build(project: Pro
     assert "regressions found" in done.stdout
     record, row = project.newest()
     assert row["commands"] == "FLAG=-O3 sh build.sh plain"
-    assert row["source_tree"] == project.git("rev-parse", f"{base}^{{tree}}")
+    assert row["source_tree"] == git(project.folder, "rev-parse", f"{base}^{{tree}}")
     assert (row["git_rev"], row["git_dirty"], row["bin"]) == (base, "false", "out/tool")
     assert "# plain -O3" in project.program()
     assert project("verify", str(record)).returncode == 0
     first = find_records(project.folder / "results")[0]
     assert "FLAG=-O3 sh build.sh plain" in (first / "appendix.md").read_text(encoding="utf-8")
     # The commands ran in a copy, which is removed.
-    assert project.git("status", "--porcelain", "--ignored") == "?? results/"
+    assert git(project.folder, "status", "--porcelain", "--ignored") == "?? results/"
     assert not [*project.cache.glob("trees/*/work")]
 
 
@@ -163,8 +151,8 @@ def test_uncommitted_changes_are_built_and_equal_sources_once(project: Project) 
     assert "# changed" not in project.program()
     assert "# new" in project.program()
     # A committed state is that of its tree. A build of changed files depends on their order, too.
-    project.git("add", "-A")
-    project.git("commit", "-qm", "the same files")
+    git(project.folder, "add", "-A")
+    git(project.folder, "commit", "-qm", "the same files")
     assert "out/tool: 0." in project.run()
     assert project.newest()[1]["git_dirty"] == "false"
     assert (project.folder / "out").is_dir()
@@ -205,7 +193,7 @@ def test_commands_see_no_repository_of_the_user_and_run_no_hook(project: Project
     given = {"GIT_CONFIG_GLOBAL": str(project.path / "gitconfig"), "GIT_WORK_TREE": "/nowhere"}
     project.run("-S", f"worker.build={commands}", env=given)
     assert not (project.path / "hooked").exists()
-    assert project.git("symbolic-ref", "HEAD") == "refs/heads/main"
+    assert git(project.folder, "symbolic-ref", "HEAD") == "refs/heads/main"
 
 
 @pytest.mark.parametrize(
@@ -283,8 +271,8 @@ def test_a_program_with_other_files_runs_where_it_was_built(project: Project) ->
 
 def test_a_patch_is_applied_to_the_copy(project: Project) -> None:
     project.source.write_text("patched\n")
-    (project.path / "fix.diff").write_text(project.git("diff") + "\n")
-    project.git("checkout", "-q", "--", ".")
+    (project.path / "fix.diff").write_text(git(project.folder, "diff") + "\n")
+    git(project.folder, "checkout", "-q", "--", ".")
     axes = f"{{mode: {{plain: {{}}, fixed: {{patch: {project.path}/fix.diff}}}}}}"
     project.run("-S", f"axes={axes}", "-S", "baseline={mode: plain}")
     record = project.newest()[0]

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ from ruamel.yaml import YAML
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import ROOT, benchctl, real
+from tests.integration.processes import ROOT, Done, benchctl, git, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 MEASURE = "judge: [wall]\ngate: {wall: 5%}\nmeasure: {budget: 60s}\n"
@@ -77,21 +76,17 @@ class Project:
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in scenario.items())
         (self.folder / "scenario.yaml").write_text(f"{text}{MEASURE}")
         (self.folder / ".gitignore").write_text("results/\n")
-        self.git("init", "-q", "-b", "main")
+        git(self.folder, "init", "-q", "-b", "main")
         self.commits = [self.commit(files)]
-
-    def git(self, *words: str) -> str:
-        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.folder), *words]
-        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
 
     def commit(self, files: Mapping[str, str]) -> str:
         for name, text in files.items():
             (self.folder / name).write_text(text)
-        self.git("add", "-A")
-        self.git("commit", "-qm", "a change")
-        return self.git("rev-parse", "HEAD")
+        git(self.folder, "add", "-A")
+        git(self.folder, "commit", "-qm", "a change")
+        return git(self.folder, "rev-parse", "HEAD")
 
-    def __call__(self, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *words: str, code: int = 0) -> Done:
         env = real(BENCHCTL_CACHE=str(self.path / "cache"), PATH=self._search_path())
         return benchctl(self.path, *words, env=env, cwd=self.folder, code=code)
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from tests.integration.processes import wait_for
+from tests.integration.processes import Done, wait_for
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ("python-loop", "python-threads")
 BLOCK = 64 * 1024
-Call = Callable[..., "subprocess.CompletedProcess[str]"]
+Call = Callable[..., "Done"]
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def program() -> Path:
 def call(program: Path, tmp_path: Path) -> Call:
     """Run dgen in an empty folder, with the Python of the tests."""
 
-    def run(*words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
+    def run(*words: str | Path, **env: str) -> Done:
         return subprocess.run(
             [program, *words],
             cwd=tmp_path,

@@ -62,8 +62,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     """Return a folder with a record, and the environment with the example extension."""
     folder = project(tmp_path_factory.mktemp("extended"))
     env = isolated(folder, **install(EXAMPLE, folder / "site"))
-    done = benchctl(folder, "run", "scenario.yaml", env=env)
-    assert done.returncode == 0, done.stderr
+    benchctl(folder, "run", "scenario.yaml", env=env, code=0)
     return folder, env
 
 
@@ -91,8 +90,7 @@ def test_another_package_adds_a_metric(extended: tuple[Path, dict[str, str]]) ->
     folder, env = extended
     measured(folder / "synthetic")
     words = ("--dir", "synthetic", "export", "--format", "jsonl", "--metric", "ctx_vol_per_s")
-    done = benchctl(folder, *words, env=env)
-    assert done.returncode == 0, done.stderr
+    done = benchctl(folder, *words, env=env, code=0)
     medians = {row["variant"]: row["median"] for row in map(json.loads, done.stdout.splitlines())}
     assert medians["plain"] == pytest.approx(7 / 0.05, rel=0.02)
     assert benchctl(folder, "--dir", "synthetic", "report", env=env).returncode == 0
@@ -107,8 +105,7 @@ def test_another_package_adds_formats(extended: tuple[Path, dict[str, str]]) -> 
     (folder / "timings.json").write_text(
         '{"timings": {"a": [1.0, 1.1, 1.2], "b": [2.0, 2.1, 2.2]}}'
     )
-    done = benchctl(folder, "import", "timings.json", env=env)
-    assert done.returncode == 0, done.stderr
+    benchctl(folder, "import", "timings.json", env=env, code=0)
     (page,) = folder.glob("results/timings/*/appendix.md")
     assert "JSON with timings" in page.read_text(encoding="utf-8")
 
@@ -116,8 +113,7 @@ def test_another_package_adds_formats(extended: tuple[Path, dict[str, str]]) -> 
 def test_an_extension_that_fails_is_left_out(tmp_path: Path) -> None:
     folder = project(tmp_path)
     env = isolated(folder, **install(EXAMPLE, folder / "site", BROKEN))
-    done = benchctl(folder, "run", "scenario.yaml", env=env)
-    assert done.returncode == 0
+    done = benchctl(folder, "run", "scenario.yaml", env=env, code=0)
     assert "warning[BX137]: the extension example cannot be loaded: RuntimeError" in done.stderr
     assert "Traceback" not in done.stderr
 
@@ -131,9 +127,12 @@ def test_extensions_of_two_installations_are_used_once(tmp_path: Path) -> None:
     (info / "entry_points.txt").write_text(f"[{GROUP}]\n{points}")
     path = f"{ROOT}{os.pathsep}{info.parent}"
     done = benchctl(
-        project(tmp_path), "validate", "scenario.yaml", env=isolated(tmp_path, PYTHONPATH=path)
+        project(tmp_path),
+        "validate",
+        "scenario.yaml",
+        env=isolated(tmp_path, PYTHONPATH=path),
+        code=0,
     )
-    assert done.returncode == 0
     assert "BX137" not in done.stderr
 
 
@@ -207,8 +206,7 @@ def test_a_removed_extension_takes_its_commands_with_it(
         ("compare", "@last"),
         ("export",),
     ):
-        done = benchctl(folder, *words, env=env)
-        assert done.returncode == 0, (words, done.stderr)
+        done = benchctl(folder, *words, env=env, code=0)
         assert "BX137" not in done.stderr
     for name in absent:
         assert benchctl(folder, name, env=env).returncode == 2
@@ -242,8 +240,7 @@ def test_a_section_that_would_spoil_the_page_is_left_out(
     env = isolated(folder, **install(EXAMPLE, folder / "site", register))
     section = folder / "site" / "benchctl_example" / "section.py"
     section.write_text(SECTION.replace("ANCHOR", anchor))
-    done = benchctl(folder, "run", "scenario.yaml", env=env)
-    assert done.returncode == 0
+    done = benchctl(folder, "run", "scenario.yaml", env=env, code=0)
     assert "warning[BX137]" in done.stderr
     assert cause in " ".join(done.stderr.split())
     (page,) = folder.glob("results/demo/*/report.md")

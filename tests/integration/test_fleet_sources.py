@@ -1,6 +1,5 @@
 """Tests of the files that a scenario needs on another host, also from git repositories."""
 
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from bench_framework.errors import UsageError
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet.bundle import Upload, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
+from tests.integration.processes import git
 
 HEAD = "version: 1\nname: sent\nquestion: Which files are sent?\n"
 PROGRAM = HEAD + "worker: {command: [/bin/echo]}\naxes: {arm: [a, b]}\nbaseline: {arm: a}\n"
@@ -30,12 +30,6 @@ MANIFEST = '[package]\nname = "demo"\nversion = "0.1.0"\nedition = "2021"\n'
 def launcher() -> Iterator[Launcher]:
     with Launcher() as started:
         yield started
-
-
-def git(folder: Path, *words: str) -> str:
-    who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
-    argv = ["git", "-C", str(folder), *who, *words]
-    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -5,7 +5,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,9 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
 from tests.documents import valid
 from tests.integration.processes import (
+    Done,
     Process,
+    benchctl,
     count_rounds,
     fake_hyperfine,
     isolated,
@@ -50,10 +51,8 @@ class Folder:
         ]
         fake_hyperfine(path, rules)
 
-    def __call__(self, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-        with self.start(*words, **env) as process:
-            stdout, stderr = process.communicate()
-        return subprocess.CompletedProcess(words, process.wait(), stdout, stderr)
+    def __call__(self, *words: str, code: int | None = None, **env: str) -> Done:
+        return benchctl(self.path, *words, env=isolated(self.path, **env), code=code)
 
     def start(self, *words: str, **env: str) -> Process:
         return start(self.path, *words, env=isolated(self.path, **env))
@@ -80,9 +79,8 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
 ) -> None:
     step = tmp_path / "step.md"
     done = slower(
-        "run", "gated.yaml", "--gate", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(step)
+        "run", "gated.yaml", "--gate", GITHUB_ACTIONS="true", GITHUB_STEP_SUMMARY=str(step), code=1
     )
-    assert done.returncode == 1, done.stderr
     first, second = slower.records
     document = slower.document
     assert (document["exit_code"], document["record_id"], document["confirmation"]) == (
@@ -134,18 +132,18 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert slower("baseline", "save", "main").returncode == 0
     (saved,) = first.parent.glob("baselines/main.json")
     assert json.loads(saved.read_text())["record"] == first.name
-    refused = slower("baseline", "save", "other", str(second))
-    assert refused.returncode == 2
+    refused = slower("baseline", "save", "other", str(second), code=2)
     assert f"measures only possible regressions of gated/{first.name} again" in refused.stderr
 
+    # The gate cannot decide without measuring again.
     gone = slower(
         "gate",
         str(second),
         "--no-confirm",
         GITHUB_ACTIONS="true",
         GITHUB_STEP_SUMMARY=str(tmp_path / "no" / "x"),
+        code=4,
     )
-    assert gone.returncode == 4, gone.stderr  # the gate cannot decide without measuring again
     assert "cannot write the step summary" in gone.stderr
     # The gate uses the first record of a confirmation.
     assert f"{second.name} is the confirmation of {first.name}; using {first.name}" in gone.stderr
@@ -153,8 +151,7 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert slower("verify", str(first)).returncode == 0
     assert json.loads(slower("gate", "--no-confirm", "--json").stdout) == slower.document
     shutil.rmtree(first)
-    lost = slower("gate")
-    assert lost.returncode == 2
+    lost = slower("gate", code=2)
     assert "that record is missing" in lost.stderr
 
 
@@ -182,8 +179,7 @@ def test_a_decision_is_one_word_and_its_exit_code(
     rules = [{"match": "rev-head", **steady, **head}, {"match": "rev-base", **steady}]
     fake_hyperfine(tmp_path, rules)
     digest = valid("plan", folder("plan", "gated.yaml", "--json").stdout)["scenario_sha256"]
-    done = folder("gate", "gated.yaml", "--decide", "--expect-scenario", digest)
-    assert done.returncode == code, done.stderr
+    done = folder("gate", "gated.yaml", "--decide", "--expect-scenario", digest, code=code)
     if word:
         assert done.stdout == f"{word}\n"
     else:
@@ -203,27 +199,23 @@ def test_a_changed_scenario_is_refused_before_anything_is_measured(slower: Folde
     text = (slower.path / "gated.yaml").read_text()
     (slower.path / "gated.yaml").write_text(text.replace("wall: 2%", "wall: 50%"))
     for words in (("gate", "gated.yaml"), ("run", "gated.yaml", "--gate")):
-        done = slower(*words, "--expect-scenario", digest[:16])
-        assert done.returncode == 2
+        done = slower(*words, "--expect-scenario", digest[:16], code=2)
         assert "error[BX139]: the scenario gated.yaml has changed since" in done.stderr
     # The digest does not depend on comments, and includes -S.
     (slower.path / "gated.yaml").write_text(f"# why\n{text}")
     for override, code in (("gate.wall=2%", 1), ("gate.wall=50%", 2)):
-        done = slower("gate", "gated.yaml", "-S", override, "--expect-scenario", digest)
-        assert done.returncode == code, done.stderr
+        done = slower("gate", "gated.yaml", "-S", override, "--expect-scenario", digest, code=code)
 
 
 @pytest.mark.slow
 def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
     slower: Folder,
 ) -> None:
-    done = slower("run", "gated.yaml", "--gate", "--rounds", "6")
-    assert done.returncode == 2
+    done = slower("run", "gated.yaml", "--gate", "--rounds", "6", code=2)
     assert "the gate cannot detect anything in 6 rounds: it needs" in done.stderr
     assert not slower.records
     assert slower("run", "gated.yaml", "--rounds", "6").returncode == 0
-    done = slower("gate")
-    assert done.returncode == 2
+    done = slower("gate", code=2)
     assert "the gate cannot detect anything in 6 rounds" in done.stderr
 
 
@@ -234,8 +226,7 @@ def test_without_valgrind_only_instructions_are_not_compared(
     even = Folder(tmp_path, 0.05)
     text = SCENARIO.replace("cpu: 2%}", "cpu: 2%, instructions: 1%}")
     (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))
-    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
-    assert done.returncode == 4, done.stderr
+    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"), code=4)
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in even.document["pairs"]}
     assert states["head", "wall"] == states["head", "cpu"] == "passed"
     assert states["head", "instructions"] == "not-judged"
@@ -244,8 +235,7 @@ def test_without_valgrind_only_instructions_are_not_compared(
     judged = text.replace("gate:", "judge: [wall, instructions]\ngate:")
     (tmp_path / "gated.yaml").write_text(judged)
     # If the scenario judges them, a missing valgrind is an error before the measurement.
-    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
-    assert done.returncode == 3
+    done = even("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"), code=3)
     assert "error[BX250]" in done.stderr
 
 
@@ -264,8 +254,7 @@ def test_instructions_are_counted_where_times_cannot_be_judged(tmp_path: Path) -
         '["{bin}", "rev-{rev}"]', json.dumps(["{bin}", "-c", loop, "rev-{rev}"])
     )
     (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))
-    done = noisy("run", "gated.yaml", "--gate")
-    assert done.returncode == 1, done.stderr
+    noisy("run", "gated.yaml", "--gate", code=1)
     states = {pair["metric"]: pair["state"] for pair in noisy.document["pairs"]}
     assert states == {"wall": "not-judged", "cpu": "not-judged", "instructions": "worse"}
     assert "counted because a time could not be judged" in noisy.text_of("gate.json")
@@ -281,8 +270,7 @@ def test_a_confirmed_regression_is_explained_or_the_comment_says_why_not(tmp_pat
     text = text.replace("rounds: 24", "rounds: 14")
     (tmp_path / "gated.yaml").write_text(text)
 
-    done = folder("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"))
-    assert done.returncode == 1, done.stderr
+    done = folder("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"), code=1)
     assert "Why: not counted by function: valgrind is not installed" in done.stdout
     assert "Why: not counted by function" in folder.text_of("comment.md")
     assert "BX250" not in done.stderr
@@ -325,8 +313,7 @@ def early(tmp_path: Path) -> Folder:
     ]
     script = {"seed": 4, "clock": "rounds", "commands": rules}
     (tmp_path / "script.json").write_text(json.dumps(script))
-    done = folder("run", "gated.yaml")
-    assert done.returncode == 0, done.stderr
+    done = folder("run", "gated.yaml", code=0)
     assert "after 18 rounds, every comparison is conclusive" in done.stderr
     return folder
 
@@ -353,13 +340,11 @@ def finished_rounds(record: Path, after: int, until: int) -> list[int]:
 def test_a_record_that_ended_early_is_measured_until_the_gate_can_judge(early: Folder) -> None:
     (record,) = early.records
     assert rounds_of(record, "third") == [*range(1, 13), *finished_rounds(record, 12, 18)]
-    alone = early("gate", "--no-confirm")
-    assert alone.returncode == 4
+    alone = early("gate", "--no-confirm", code=4)
     assert "`benchctl gate` without --no-confirm goes on" in " ".join(alone.stdout.split())
     assert "resuming" not in alone.stderr
 
-    done = early("gate")
-    assert done.returncode == 1, done.stderr
+    done = early("gate", code=1)
     assert "with 18 completed rounds (the gate needs more rounds)" in done.stderr
     assert "after 27 rounds, the gate can judge every variant" in done.stderr
     assert not early.document["remarks"]
@@ -398,12 +383,10 @@ def test_a_continued_record_survives_kills(early: Folder) -> None:
     assert (record / "journal.jsonl").read_text().startswith(before)
     # The results of the shorter record must not pass for the new ones.
     assert not (record / "claims.json").exists()
-    unfinished = early("gate", "--no-confirm")
-    assert unfinished.returncode == 2
+    unfinished = early("gate", "--no-confirm", code=2)
     assert "finish it with `benchctl gate RECORD`" in unfinished.stderr
 
-    done = early("gate", str(record))
-    assert done.returncode == 1, done.stderr
+    early("gate", str(record), code=1)
     assert early("verify", str(record)).returncode == 0
     cut = early.document["pairs"]
     between = finished_rounds(record, 12, 18)
@@ -422,16 +405,14 @@ def test_a_record_is_not_continued_under_other_conditions(early: Folder) -> None
     files = {path: path.read_bytes() for path in record.rglob("*") if path.is_file()}
     content = program.read_text()
     program.write_text(content.replace("42", "43"))
-    done = early("gate")
-    assert done.returncode == 2, done.stderr
+    done = early("gate", code=2)
     assert "error[BX410]: cannot continue: binary of build" in done.stderr
     assert {path: path.read_bytes() for path in files} == files
     program.write_text(content)
 
     host_id = json.loads(journal.read_text().splitlines()[1])["host"]["host_id"]
     journal.write_text(journal.read_text().replace(host_id, "0123456789ab"))
-    done = early("gate")
-    assert done.returncode == 2, done.stderr
+    done = early("gate", code=2)
     assert "error[BX109]" in done.stderr
     assert "was measured on another machine" in done.stderr
     assert early("gate", "--no-confirm").returncode == 4

@@ -3,26 +3,21 @@
 import json
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench_framework.store.finding import find_records
-from tests.integration.processes import FAKES, benchctl, isolated
+from tests.integration.processes import (
+    Done,
+    benchctl,
+    fake_hyperfine_of_programs,
+    git,
+    isolated,
+)
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
-HYPERFINE = """#!{python} -IS
-# Times depend on the program: one that contains the marker is slower. The fake does the rest.
-import os, shlex, sys
-if sys.argv[1:] != ["--version"]:
-    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
-        slow = b"SLOWER" in program.read()
-    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
-os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
-"""
 MANIFEST = """
 [package]
 name = "counter"
@@ -53,11 +48,6 @@ gate: {wall: 2%, cpu: 2%, against: merge-base, accepted: accepted.yaml}
 """
 
 
-def git(folder: Path, *words: str) -> str:
-    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
-    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
-
-
 class Project:
     """A repository with a crate and its scenario; a branch that changes it starts at the tag ``start``."""
 
@@ -71,14 +61,7 @@ class Project:
         (self.folder / ".gitignore").write_text("results/\n")
         git(path, "init", "-q", "-b", "main", str(self.folder))
         self.commit(MAIN, "start")
-        for name, wall in (("plain", 0.05), ("slow", 0.055)):
-            rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
-            (path / f"{name}.json").write_text(json.dumps(rules))
-        wrapper = HYPERFINE.format(
-            python=sys.executable, folder=str(path), fake=str(FAKES / "hyperfine")
-        )
-        (path / "hyperfine").write_text(wrapper)
-        (path / "hyperfine").chmod(0o755)
+        fake_hyperfine_of_programs(path, 0.055)
 
     def commit(self, text: str, tag: str | None = None) -> str:
         (self.folder / "counter" / "src" / "main.rs").write_text(text)
@@ -93,10 +76,10 @@ class Project:
         return self.commit(text)
 
     def __call__(
-        self, *words: str, folder: Path | None = None, **env: str
-    ) -> subprocess.CompletedProcess[str]:
+        self, *words: str, folder: Path | None = None, code: int | None = None, **env: str
+    ) -> Done:
         env = isolated(self.path, **env)
-        return benchctl(self.path, *words, env=env, cwd=folder or self.folder)
+        return benchctl(self.path, *words, env=env, cwd=folder or self.folder, code=code)
 
     @property
     def records(self) -> list[Path]:
@@ -120,8 +103,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
 ) -> None:
     base = git(project.folder, "rev-parse", "HEAD")
     head = project.branch(SLOWER)
-    done = project("gate", "--base", "main", "--head", "topic", "scenario.yaml")
-    assert done.returncode == 1, done.stderr
+    project("gate", "--base", "main", "--head", "topic", "scenario.yaml", code=1)
     document = project.document
     assert (document["base"], document["head"]) == (base, head)
     states = {(pair["input"], pair["metric"]): pair["state"] for pair in document["pairs"]}
@@ -165,13 +147,11 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     entries = [entry | {"metric": metric, "reason": "it checks more"} for metric in ("wall", "cpu")]
     accepted = project.folder / "accepted.yaml"
     accepted.write_text(json.dumps({"accepted": [e | {"until": "2999-12-31"} for e in entries]}))
-    done = project("gate", str(record))
-    assert done.returncode == 0, done.stderr
+    done = project("gate", str(record), code=0)
     assert "with 2 accepted changes for the worse" in done.stdout
     assert "it checks more" in done.stdout
     accepted.write_text(json.dumps({"accepted": [e | {"until": "2001-01-01"} for e in entries]}))
-    done = project("gate", str(record), "--no-confirm")
-    assert done.returncode == 4, done.stderr
+    done = project("gate", str(record), "--no-confirm", code=4)
     assert "has expired on 2001-01-01 and accepts nothing" in " ".join(done.stdout.split())
 
 
@@ -192,8 +172,7 @@ def test_the_command_that_the_report_prints_resumes_the_gate(project: Project) -
 def test_the_same_program_is_measured_once_and_passes(project: Project) -> None:
     project.branch(MAIN.replace("VERSION", "another comment"))
     settings = ("-S", "measure={rounds: {min: 12, max: 40}, warmup: 2}")
-    done = project("gate", "scenario.yaml", *settings)
-    assert done.returncode == 0, done.stderr
+    done = project("gate", "scenario.yaml", *settings, code=0)
     assert "are the same program; one round compares their outputs" in done.stderr
     document, [record] = project.document, project.records
     assert document["rounds"] == 1
@@ -203,31 +182,27 @@ def test_the_same_program_is_measured_once_and_passes(project: Project) -> None:
     reasons = {line["look"]["reason"]["code"] for line in looks if "look" in line}
     assert reasons == {"gate-same-program"}
     assert project("verify", str(record)).returncode == 0
-    again = project("gate", str(record))
-    assert again.returncode == 0, again.stderr
+    project("gate", str(record), code=0)
     assert len(project.records) == 1
 
 
 def test_another_binary_of_the_same_speed_passes(project: Project) -> None:
     project.branch(MAIN.replace('"PLAIN"', '"PLAINER"'))
-    done = project("gate", "--base", "start", "scenario.yaml", "-k", "mode=plain")
-    assert done.returncode == 0, done.stderr
+    project("gate", "--base", "start", "scenario.yaml", "-k", "mode=plain", code=0)
     assert {pair["state"] for pair in project.document["pairs"]} == {"passed"}
     assert not any(pair["why"].startswith("one program") for pair in project.document["pairs"])
 
 
 def test_uncommitted_changes_are_measured(project: Project) -> None:
     (project.folder / "counter" / "src" / "main.rs").write_text(SLOWER)
-    done = project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain")
-    assert done.returncode == 1, done.stderr
+    project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain", code=1)
     assert project.document["head"] is None
     assert "working tree is " in project.document["pairs"][0]["text"]
     assert git(project.folder, "status", "--porcelain") == "M counter/src/main.rs"
 
 
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
-    done = project("gate", "scenario.yaml")
-    assert done.returncode == 4
+    done = project("gate", "scenario.yaml", code=4)
     assert "error[BX111]: base and head are the same commit" in done.stderr
     assert not project.records
 
@@ -245,8 +220,7 @@ def test_a_missing_revision_is_one_error(
     words: tuple[str, ...], code: int, message: str, project: Project
 ) -> None:
     git(project.folder, "branch", "topic")
-    done = project("gate", *words, "scenario.yaml")
-    assert done.returncode == code, done.stderr
+    done = project("gate", *words, "scenario.yaml", code=code)
     assert done.stderr.count("error[") == 1
     assert message in done.stderr
     assert not project.records
@@ -254,8 +228,7 @@ def test_a_missing_revision_is_one_error(
 
 def test_a_cache_inside_the_repository_is_refused(project: Project) -> None:
     project.branch(MAIN.replace("42", "43"))
-    done = project("gate", "scenario.yaml", BENCHCTL_CACHE=str(project.folder / ".cache"))
-    assert done.returncode == 2
+    done = project("gate", "scenario.yaml", BENCHCTL_CACHE=str(project.folder / ".cache"), code=2)
     assert "is inside the repository" in done.stderr
     assert not project.records
 
@@ -263,8 +236,7 @@ def test_a_cache_inside_the_repository_is_refused(project: Project) -> None:
 def test_a_base_that_does_not_build_is_one_error_and_nothing_is_measured(project: Project) -> None:
     broken = project.commit(MAIN.replace("fn main", "fn mian"))
     project.commit(MAIN)
-    done = project("gate", "--base", broken, "--head", "HEAD", "scenario.yaml")
-    assert done.returncode == 3
+    done = project("gate", "--base", broken, "--head", "HEAD", "scenario.yaml", code=3)
     assert done.stderr.count("error[BX220]") == 1
     assert f"plain @ {broken[:7]} cannot be built" in done.stderr
     assert "nothing was measured, because the comparison needs both revisions" in done.stderr
@@ -279,16 +251,23 @@ def test_a_shallow_clone_builds_its_commits_and_reports_missing_ones(
     head = project.commit(SLOWER)
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project.folder}", str(clone))
-    done = project("gate", "--base", first, "scenario.yaml", folder=clone)
-    assert done.returncode == 2
+    done = project("gate", "--base", first, "scenario.yaml", folder=clone, code=2)
     assert "this clone is shallow" in done.stderr
     assert "fetch-depth: 0" in done.stderr
     # Fetch only the base, as a workflow does: no branch of the clone contains this commit.
     git(clone, "fetch", "-q", "--depth", "1", "origin", first)
-    done = project(
-        "gate", "--base", first, "--head", head, "scenario.yaml", "-k", "mode=plain", folder=clone
+    project(
+        "gate",
+        "--base",
+        first,
+        "--head",
+        head,
+        "scenario.yaml",
+        "-k",
+        "mode=plain",
+        folder=clone,
+        code=1,
     )
-    assert done.returncode == 1, done.stderr
 
 
 def state_of(folder: Path) -> dict[str, str]:
@@ -332,8 +311,7 @@ def test_the_variables_of_a_git_hook_move_no_head(
         hook = {"GIT_DIR": top, "GIT_INDEX_FILE": f"{top}/index", "GIT_WORK_TREE": str(repository)}
         out = tmp_path / f"results-{repository.name}"
         hook["BENCHCTL_RESULTS"] = str(out)
-        done = project(*words, "-k", "mode=plain", folder=folder, **hook)
-        assert done.returncode == code, done.stdout + done.stderr
+        project(*words, "-k", "mode=plain", folder=folder, **hook, code=code)
         assert (state_of(folder), state_of(project.folder), state_of(other)) == before
         if words[0] == "gate":
             record = find_records(out)[0]

@@ -2,26 +2,22 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import FAKES, benchctl, isolated
+from tests.integration.processes import (
+    FAKES,
+    Done,
+    benchctl,
+    fake_hyperfine_of_programs,
+    git,
+    isolated,
+)
 
 pytestmark = pytest.mark.real
-HYPERFINE = """#!{python} -IS
-# Times depend on the program: one that contains the marker is slower. The fake does the rest.
-import os, shlex, sys
-if sys.argv[1:] != ["--version"]:
-    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
-        slow = b"SLOWER" in program.read()
-    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
-os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
-"""
 SCENARIO = """
 version: 1
 name: counting
@@ -49,7 +45,7 @@ class Project:
         (source.parents[1] / "Cargo.lock").write_text(lock)
         (self.folder / "scenario.yaml").write_text(SCENARIO)
         (self.folder / ".gitignore").write_text("results/\n")
-        self.git("init", "-q", "-b", "main")
+        git(self.folder, "init", "-q", "-b", "main")
         for number in range(COMMITS):
             marks = [
                 str(number),
@@ -57,25 +53,14 @@ class Project:
                 *["SLOWER"] * (number >= SLOWER),
             ]
             source.write_text("\n".join(marks))
-            self.git("add", "-A")
-            self.git("commit", "-qm", f"change {number}")
-        self.commits = self.git("rev-list", "--reverse", "main").split()
-        for name, wall in (("plain", 0.05), ("slow", 0.065)):
-            rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
-            (path / f"{name}.json").write_text(json.dumps(rules))
-        wrapper = HYPERFINE.format(
-            python=sys.executable, folder=str(path), fake=str(FAKES / "hyperfine")
-        )
-        (path / "hyperfine").write_text(wrapper)
-        (path / "hyperfine").chmod(0o755)
+            git(self.folder, "add", "-A")
+            git(self.folder, "commit", "-qm", f"change {number}")
+        self.commits = git(self.folder, "rev-list", "--reverse", "main").split()
+        fake_hyperfine_of_programs(path, 0.065)
 
-    def git(self, *words: str) -> str:
-        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.folder), *words]
-        return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
-
-    def __call__(self, *words: str) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *words: str, code: int | None = None) -> Done:
         env = isolated(self.path, PATH=f"{FAKES}:{os.environ['PATH']}")
-        return benchctl(self.path, *words, env=env, cwd=self.folder)
+        return benchctl(self.path, *words, env=env, cwd=self.folder, code=code)
 
 
 @pytest.mark.slow
@@ -85,11 +70,9 @@ def test_a_backfill_measures_missing_commits_and_the_history_names_the_slow_one(
     project = Project(tmp_path)
     first, last = project.commits[0], project.commits[-1]
     words = ("history", "--backfill", f"{first}..main", "scenario.yaml")
-    done = project(*words, "--every", "4")
-    assert done.returncode == 0, done.stderr
+    done = project(*words, "--every", "4", code=0)
     assert "measured 3 commits, 0 had a record, 0 failed" in done.stderr
-    done = project(*words, "--json")
-    assert done.returncode == 3, done.stderr
+    done = project(*words, "--json", code=3)
     assert "measured 5 commits, 3 had a record, 1 failed" in done.stderr
     assert f"{project.commits[BROKEN][:12]} failed" in done.stderr
     assert len(find_records(project.folder / "results")) == COMMITS - 1
@@ -111,8 +94,7 @@ def test_a_backfill_measures_only_what_is_selected_and_missing(tmp_path: Path) -
     span = f"{project.commits[SLOWER]}..main"
     words = ("history", "--backfill", span, "scenario.yaml")
     for only in ("plain", "odd"):
-        done = project(*words, "-k", f"mode={only}", "--json")
-        assert done.returncode == 0, done.stderr
+        done = project(*words, "-k", f"mode={only}", "--json", code=0)
         assert "measured 3 commits, 0 had a record, 0 failed" in done.stderr
         (series,) = valid("history", done.stdout)["series"]
         assert (series["label"], len(series["points"])) == (only, 3)
@@ -132,14 +114,12 @@ def test_a_commit_with_a_failed_configuration_is_not_counted_as_measured(tmp_pat
         (tmp_path / f"{name}.json").write_text(json.dumps(script))
     last = project.commits[-1]
     span = f"{project.commits[-2]}..main"
-    done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json")
-    assert done.returncode == 3, done.stderr
+    done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=3)
     assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
     assert f"{last[:12]} failed: a build or a configuration failed" in done.stderr
 
 
 def test_a_range_of_unknown_commits_measures_nothing(tmp_path: Path) -> None:
-    done = Project(tmp_path)("history", "--backfill", "v1..main", "scenario.yaml")
-    assert done.returncode == 2
+    done = Project(tmp_path)("history", "--backfill", "v1..main", "scenario.yaml", code=2)
     assert "there is no revision v1" in done.stderr
     assert "Traceback" not in done.stderr

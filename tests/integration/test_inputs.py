@@ -17,6 +17,7 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
 from tests.documents import valid
 from tests.integration import processes
+from tests.integration.processes import Done
 
 SCENARIO = """
 version: 1
@@ -44,7 +45,7 @@ case "$1" in
   *) printf 'seed %s\\n' "$2" ;;
 esac
 """
-Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+Benchctl = Callable[..., Done]
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +66,7 @@ def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
         (tmp_path / name).write_text(text)
     env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine)
 
-    def call(
-        *words: str, text: str, code: int = 0, folder: Path = tmp_path
-    ) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, text: str, code: int = 0, folder: Path = tmp_path) -> Done:
         (folder / "inputs.yaml").write_text(SCENARIO.format(text=text))
         command, *more = words
         words = (command, "inputs.yaml", *more)

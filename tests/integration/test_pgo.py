@@ -1,7 +1,6 @@
 """Builds with PGO: rustc instruments and optimises, and a stand-in for llvm-profdata merges."""
 
 import re
-import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
 from tests.integration import processes
+from tests.integration.processes import Done
 
 PROFILE = processes.ROOT / "tests" / "fixtures" / "pgo" / "empty.profdata"
 CALL = """
@@ -55,7 +55,7 @@ axes:
 baseline: {pgo: off}
 measure: {rounds: 3, budget: 1m, timeout: 2s}
 """
-Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+Benchctl = Callable[..., Done]
 
 
 @pytest.fixture
@@ -69,15 +69,19 @@ def benchctl(tmp_path: Path) -> Benchctl:
     processes.install_fake("llvm-profdata", tmp_path / "llvm-profdata")
 
     def call(
-        *words: str, pgo: str = "true", change: Mapping[str, str] | None = None, **more: str
-    ) -> subprocess.CompletedProcess[str]:
+        *words: str,
+        pgo: str = "true",
+        change: Mapping[str, str] | None = None,
+        code: int | None = None,
+        **more: str,
+    ) -> Done:
         text = SCENARIO.replace("FORM", pgo)
         for old, new in (change or {}).items():
             assert old in text
             text = text.replace(old, new)
         (tmp_path / "trained.yaml").write_text(text)
         env = processes.isolated(tmp_path, **{"FAKE_PROFDATA_PROFILE": str(PROFILE), **more})
-        return processes.benchctl(tmp_path, *words, env=env, call=("-c", CALL))
+        return processes.benchctl(tmp_path, *words, env=env, call=("-c", CALL), code=code)
 
     return call
 
@@ -184,8 +188,7 @@ def test_a_training_that_fails_is_an_error_of_its_variant(
 ) -> None:
     (tmp_path / "other.txt").write_text(word)
     train = '{train: ["{bin}", other.txt]}' if pgo == "true" else pgo
-    result = benchctl("run", "trained.yaml", "--out", "results", pgo=train)
-    assert result.returncode == 3
+    result = benchctl("run", "trained.yaml", "--out", "results", pgo=train, code=3)
     error = result.stderr.partition("error[BX220]: cannot build ")[2]
     assert f"\n   build    {message}" in error
     assert "\n            fix: " in error
@@ -198,8 +201,7 @@ def test_a_training_that_fails_is_an_error_of_its_variant(
 def test_a_tool_that_does_not_read_the_profiles_is_refused_before_any_build(
     benchctl: Benchctl, tmp_path: Path, command: str
 ) -> None:
-    result = benchctl(command, "trained.yaml", FAKE_PROFDATA="old")
-    assert result.returncode == 3, result.stdout
+    result = benchctl(command, "trained.yaml", FAKE_PROFDATA="old", code=3)
     assert "error[BX246]: no llvm-profdata is installed that reads the profiles of" in result.stderr
     assert "unsupported instrumentation profile format version" in result.stderr
     assert "rustup component add llvm-tools" in result.stderr

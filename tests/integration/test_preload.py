@@ -12,6 +12,7 @@ from bench_framework.model.run import Preload
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
 from tests.integration import processes
+from tests.integration.processes import Done
 
 ALLOCATOR = """
 #include <stddef.h>
@@ -64,7 +65,7 @@ axes:
 baseline: {allocator: system}
 measure: {rounds: 3, budget: 1m}
 """
-Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+Benchctl = Callable[..., Done]
 
 
 def compile_c(path: Path, text: str, *options: str) -> Path:
@@ -80,11 +81,14 @@ def benchctl(tmp_path: Path) -> Benchctl:
     compile_c(tmp_path / "libother.so", ALLOCATOR, "-shared", "-fPIC")
 
     def call(
-        *words: str, worker: str = "{command: [./prog]}", library: str = "./libother.so"
-    ) -> subprocess.CompletedProcess[str]:
+        *words: str,
+        code: int,
+        worker: str = "{command: [./prog]}",
+        library: str = "./libother.so",
+    ) -> Done:
         text = SCENARIO.replace("WORKER", worker).replace("LIBRARY", library)
         (tmp_path / "allocators.yaml").write_text(text)
-        return processes.benchctl(tmp_path, *words)
+        return processes.benchctl(tmp_path, *words, code=code)
 
     return call
 
@@ -117,8 +121,7 @@ def test_the_library_is_used_and_the_record_proves_it(
         compile_c(tmp_path / "prog", C_PROGRAM)
     else:
         worker = crate(tmp_path, library=kind == "crate with a library")
-    tried = benchctl("try", "allocators.yaml", worker=worker)
-    assert tried.returncode == 0, tried.stdout + tried.stderr
+    tried = benchctl("try", "allocators.yaml", worker=worker, code=0)
     proof = re.search(
         r"libother\.so by LD_PRELOAD: at least ([\d,]+) allocations? of the program reached it",
         " ".join(tried.stdout.split()),
@@ -126,8 +129,7 @@ def test_the_library_is_used_and_the_record_proves_it(
     assert proof is not None, tried.stdout
     # puts(3) of the C program allocates a buffer, but that is an allocation of libc.
     assert (proof[1] == "1") == (kind == "C program")
-    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
-    assert done.returncode == 0, done.stdout + done.stderr
+    benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker, code=0)
     (folder,) = find_records(tmp_path / "results")
     contents = Record.open(folder).contents
     system, other = (
@@ -153,8 +155,7 @@ def test_the_library_is_used_and_the_record_proves_it(
         encoding="utf-8"
     )
     assert "is the same program" not in page
-    verified = benchctl("verify", str(folder), worker=worker)
-    assert verified.returncode == 0, verified.stdout + verified.stderr
+    benchctl("verify", str(folder), worker=worker, code=0)
 
 
 @pytest.mark.parametrize(
@@ -174,8 +175,7 @@ def test_a_program_that_the_library_does_not_reach_is_refused(
 ) -> None:
     program = C_PROGRAM.replace(" free(p);", "") + extra
     compile_c(tmp_path / "prog", program, "-fno-builtin", "-rdynamic", *options)
-    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"))
-    assert done.returncode == 3, done.stdout + done.stderr
+    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), code=3)
     assert f"error[BX227]: libother.so cannot be preloaded into prog: {reason}" in done.stderr
     assert "nothing was measured" in done.stderr
     assert find_records(tmp_path / "results") == []
@@ -191,8 +191,9 @@ def test_a_crate_with_its_own_allocator_is_refused(
     if stripped:
         with (tmp_path / "prog" / "Cargo.toml").open("a") as file:
             file.write("[profile.release]\nstrip = true\n")
-    done = benchctl("run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker)
-    assert done.returncode == 3, done.stdout + done.stderr
+    done = benchctl(
+        "run", "allocators.yaml", "--out", str(tmp_path / "results"), worker=worker, code=3
+    )
     words = "libother.so cannot be preloaded into prog: none of its allocations reach the library"
     assert f"error[BX227]: {words}" in done.stderr
     assert find_records(tmp_path / "results") == []
@@ -203,18 +204,15 @@ def test_a_library_that_the_loader_cannot_load_is_refused(
 ) -> None:
     compile_c(tmp_path / "prog", C_PROGRAM)
     (tmp_path / "libtext.so").write_text("no library")
-    done = benchctl("try", "allocators.yaml", library="./libtext.so")
-    assert done.returncode == 3
+    done = benchctl("try", "allocators.yaml", library="./libtext.so", code=3)
     assert "none of its allocations reach the library" in done.stderr
 
 
 def test_a_missing_or_unknown_library_is_one_error(benchctl: Benchctl, tmp_path: Path) -> None:
     compile_c(tmp_path / "prog", C_PROGRAM)
-    done = benchctl("try", "allocators.yaml", library="./libnone.so")
-    assert done.returncode == 3
+    done = benchctl("try", "allocators.yaml", library="./libnone.so", code=3)
     assert f"error[BX245]: the library {tmp_path / 'libnone.so'} does not exist" in done.stderr
-    done = benchctl("validate", "allocators.yaml", library="jemaloc")
-    assert done.returncode == 2
+    done = benchctl("validate", "allocators.yaml", library="jemaloc", code=2)
     assert "there is no allocator `jemaloc` to preload" in done.stderr
     assert done.stderr.count("error[") == 1
 
@@ -228,7 +226,6 @@ def test_a_library_that_cannot_be_built_names_the_cause(
     cargo.write_text("#!/bin/sh\necho 'error: no network' >&2\nexit 101\n")
     cargo.chmod(0o755)
     monkeypatch.setenv("PATH", f"{cargo.parent}:{os.environ['PATH']}")
-    done = benchctl("try", "allocators.yaml", library="mimalloc")
-    assert done.returncode == 3
+    done = benchctl("try", "allocators.yaml", library="mimalloc", code=3)
     assert "the library libmimalloc.so cannot be built from libmimalloc-sys" in done.stderr
     assert "error: no network" in done.stderr

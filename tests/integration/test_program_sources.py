@@ -21,6 +21,7 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
 from tests.documents import valid
 from tests.integration import processes
+from tests.integration.processes import Done
 
 SCENARIO = """
 version: 1
@@ -51,7 +52,7 @@ version = "1.0.0"
 source = "registry+https://github.com/rust-lang/crates.io-index"
 checksum = "{checksum}"
 """
-Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+Benchctl = Callable[..., Done]
 
 
 def checksum(name: str) -> str:
@@ -96,7 +97,7 @@ def benchctl(tmp_path: Path, env: dict[str, str]) -> Benchctl:
         version: str = "1.1.0",
         text: str = SCENARIO,
         code: int = 0,
-    ) -> subprocess.CompletedProcess[str]:
+    ) -> Done:
         (tmp_path / "released.yaml").write_text(text.format(worker=worker, version=version))
         command, *more = words
         return processes.benchctl(tmp_path, command, "released.yaml", *more, env=env, code=code)

@@ -37,8 +37,7 @@ def test_a_run_uses_custom_templates_and_verify_renders_them_again(
     folder: Path,
 ) -> None:
     (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
-    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
-    assert done.returncode == 0, done.stderr
+    benchctl(folder, "run", "scenario.yaml", "--template", "own", code=0)
     (record,) = find_records(folder / "results")
     assert (record / "report.md").read_text() == "own page of templates\n"
     assert "<h1" in (record / "report.html").read_text()  # its template is the shipped one
@@ -57,8 +56,7 @@ def test_invalid_templates_are_refused_before_measuring(
     folder: Path, name: str, text: str, message: str
 ) -> None:
     (folder / "own" / name).write_text(text)
-    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
-    assert done.returncode == EXIT_USAGE
+    done = benchctl(folder, "run", "scenario.yaml", "--template", "own", code=EXIT_USAGE)
     assert "BX113" in done.stderr
     assert message in done.stderr
     assert not (folder / "results").exists()
@@ -69,8 +67,7 @@ def test_a_template_that_fails_to_render_keeps_all_measurements(folder: Path) ->
     (folder / "own" / "report.md.j2").write_text(
         "fine\n{{ document.nothing_of_this_name.at_all }}\n"
     )
-    done = benchctl(folder, "run", "scenario.yaml", "--template", "own")
-    assert done.returncode == EXIT_USAGE
+    done = benchctl(folder, "run", "scenario.yaml", "--template", "own", code=EXIT_USAGE)
     assert "report.md.j2:2" in done.stderr
     assert "all measurements are stored" in done.stderr
     (record,) = find_records(folder / "results")

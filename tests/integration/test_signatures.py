@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework.store import layout, manifest
 from tests.integration import processes
+from tests.integration.processes import Done
 
 SCENARIO = """\
 version: 1
@@ -29,11 +30,10 @@ pytestmark = [
         reason="BENCHCTL_TESTS_WITHOUT names ssh-keygen",
     ),
 ]
-Run = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def benchctl(tmp_path: Path) -> Callable[..., Run]:
+def benchctl(tmp_path: Path) -> Callable[..., Done]:
     (tmp_path / "signed.yaml").write_text(SCENARIO)
     for name, passphrase in (("mine", ""), ("other", ""), ("locked", "secret")):
         words = ["-q", "-t", "ed25519", "-N", passphrase, "-f", str(tmp_path / name)]
@@ -43,7 +43,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Run]:
 
 @pytest.mark.slow
 def test_a_signature_shows_who_signed_the_measured_files(
-    benchctl: Callable[..., Run], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
     for words, printed in ((("--dir=x",), 0), (("--dir=x", "-v"), 1), (("--sign", "mine"), 1)):
         done = benchctl("run", "signed.yaml", *words)
@@ -69,7 +69,7 @@ def test_a_signature_shows_who_signed_the_measured_files(
 
 
 def test_an_unusable_key_is_refused_before_measuring(
-    benchctl: Callable[..., Run], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
     for key in ("locked", "missing", "signed.yaml"):
         done = benchctl("run", "signed.yaml", "--sign", key)
@@ -78,7 +78,7 @@ def test_an_unusable_key_is_refused_before_measuring(
 
 
 def test_a_record_without_a_signature_differs_and_other_files_are_no_keys(
-    benchctl: Callable[..., Run],
+    benchctl: Callable[..., Done],
 ) -> None:
     assert benchctl("run", "signed.yaml").returncode == 0
     done = benchctl("verify", "@last", "--signer", "mine.pub")
@@ -90,7 +90,7 @@ def test_a_record_without_a_signature_differs_and_other_files_are_no_keys(
 
 @pytest.mark.parametrize("character", ["\f", "\v", "\x1c", "\u2028", "\x85", "\r"])
 def test_a_key_after_a_character_that_only_some_programs_show_as_a_line_end_is_not_used(
-    benchctl: Callable[..., Run], tmp_path: Path, character: str
+    benchctl: Callable[..., Done], tmp_path: Path, character: str
 ) -> None:
     mine, other = (
         (tmp_path / f"{name}.pub").read_text("utf-8").strip() for name in ("mine", "other")

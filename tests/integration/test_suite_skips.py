@@ -1,13 +1,12 @@
 """Tests of scenarios that a change cannot affect: real git and `cargo metadata`; nothing is built."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.documents import valid
-from tests.integration.processes import benchctl, real
+from tests.integration.processes import benchctl, git, real
 
 pytestmark = pytest.mark.real
 SCENARIO = """
@@ -18,11 +17,6 @@ worker: {{crate: ../{name}}}
 command: ["{{bin}}"]
 """
 PACKAGE = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\n'
-
-
-def git(folder: Path, *words: str) -> None:
-    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
-    subprocess.run(call, check=True, capture_output=True)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ cargo is a script that writes another script, and hyperfine is the fake.
 
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from bench_framework.store.finding import find_records
 from tests.documents import valid
 from tests.integration import processes
+from tests.integration.processes import Done
 
 CARGO = """#!{python} -IS
 import json, os, sys
@@ -73,7 +73,7 @@ fast = []
 name = "prog"
 path = "main.rs"
 """
-Benchctl = Callable[..., subprocess.CompletedProcess[str]]
+Benchctl = Callable[..., Done]
 
 
 @pytest.fixture
@@ -88,9 +88,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
     processes.executable(tmp_path / "bin" / "cargo", CARGO.format(python=sys.executable, **paths))
     env = processes.isolated(tmp_path, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
 
-    def call(
-        *words: str, mode: str = "fast", base: str = "plain", code: int = 0
-    ) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, mode: str = "fast", base: str = "plain", code: int = 0) -> Done:
         (tmp_path / "modes.yaml").write_text(SCENARIO.replace("MODE", mode).replace("BASE", base))
         return processes.benchctl(tmp_path, *words, env=env, code=code)
 

@@ -1,13 +1,13 @@
 """Tests of the tuning command, which runs once before the measurement."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.integration import processes
+from tests.integration.processes import Done
 
 MAIN = """
 use std::{env, fs, process};
@@ -55,7 +55,7 @@ NOT_MEASURED = 3
 
 
 @pytest.fixture
-def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def benchctl(tmp_path: Path) -> Callable[..., Done]:
     (tmp_path / "src").mkdir()
     (tmp_path / "work").mkdir()
     (tmp_path / "src" / "main.rs").write_text(MAIN, encoding="utf-8")
@@ -64,20 +64,19 @@ def benchctl(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
     (tmp_path / "work" / "data.txt").write_text("a b", encoding="utf-8")
 
-    def call(*words: str, kind: str, scenario: str = SCENARIO) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, kind: str, scenario: str = SCENARIO, code: int | None = None) -> Done:
         (tmp_path / "tuned.yaml").write_text(scenario.format(kind=kind), encoding="utf-8")
-        return processes.benchctl(tmp_path, *words, env=processes.real())
+        return processes.benchctl(tmp_path, *words, env=processes.real(), code=code)
 
     return call
 
 
 @pytest.mark.real
 def test_it_runs_once_and_the_record_contains_its_table(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
     assert "Tune     {bin} probe good" in benchctl("plan", "tuned.yaml", kind="good").stdout
-    done = benchctl("run", "tuned.yaml", kind="good")
-    assert done.returncode == 0, done.stderr
+    benchctl("run", "tuned.yaml", kind="good", code=0)
     (record,) = (tmp_path / "results" / "tuned").glob("2*")
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
     assert json.loads((record / "tuning.json").read_text(encoding="utf-8"))["choice"] == {
@@ -90,8 +89,7 @@ def test_it_runs_once_and_the_record_contains_its_table(
     assert f"one results/tuned/{record.name}/tuning.json" in page
     assert benchctl("verify", str(record), kind="good").returncode == 0
     (record / "tuning.json").write_text('{"rows": []}', encoding="utf-8")
-    spoilt = benchctl("verify", str(record), kind="good")
-    assert spoilt.returncode == 1
+    spoilt = benchctl("verify", str(record), kind="good", code=1)
     assert "tuning.json" in spoilt.stdout + spoilt.stderr
 
 
@@ -104,13 +102,12 @@ def test_it_runs_once_and_the_record_contains_its_table(
     ],
 )
 def test_its_failure_prevents_the_measurement(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]],
+    benchctl: Callable[..., Done],
     tmp_path: Path,
     kind: str,
     message: str,
 ) -> None:
-    done = benchctl("run", "tuned.yaml", kind=kind)
-    assert done.returncode == NOT_MEASURED
+    done = benchctl("run", "tuned.yaml", kind=kind, code=NOT_MEASURED)
     assert message in done.stderr
     assert ("no disk to try" in done.stderr) is (kind == "broken")
     assert ("stdout   tried broken\n" in done.stderr) is (kind == "broken")
@@ -122,26 +119,22 @@ def test_its_failure_prevents_the_measurement(
 
 
 @pytest.mark.real
-def test_it_runs_in_the_folder_of_the_runs(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
-) -> None:
-    done = benchctl("run", "tuned.yaml", kind="good", scenario=IN_INPUT_FOLDER)
-    assert done.returncode == 0, done.stderr
+def test_it_runs_in_the_folder_of_the_runs(benchctl: Callable[..., Done], tmp_path: Path) -> None:
+    benchctl("run", "tuned.yaml", kind="good", scenario=IN_INPUT_FOLDER, code=0)
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"
     assert not (tmp_path / "calls").exists()
 
 
 @pytest.mark.real
 def test_a_baseline_that_cannot_be_built_is_named(
-    benchctl: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+    benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
     with (tmp_path / "Cargo.toml").open("a", encoding="utf-8") as manifest:
         manifest.write("[features]\nbroken = []\n")
     with (tmp_path / "src" / "main.rs").open("a", encoding="utf-8") as source:
         source.write('#[cfg(feature = "broken")]\ncompile_error!("as asked");\n')
     broken = SCENARIO.replace("[one, two]", "{{one: {{features: [broken]}}, two: {{}}}}")
-    done = benchctl("run", "tuned.yaml", kind="good", scenario=broken)
-    assert done.returncode == NOT_MEASURED
+    done = benchctl("run", "tuned.yaml", kind="good", scenario=broken, code=NOT_MEASURED)
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
     assert done.stderr.count("error[BX220]") == 1

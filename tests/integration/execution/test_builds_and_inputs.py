@@ -1,7 +1,6 @@
 """Builds with cargo, revisions with git, inputs, programs and the lock of the machine."""
 
 import os
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input, Plan
 from bench_framework.model.run import Build, PreparedInput
 from tests.integration.execution.conftest import plan_of
+from tests.integration.processes import git
 
 MAIN = """
 fn main() {
@@ -54,11 +54,6 @@ def build(
 ) -> tuple[Build, ...]:
     contract = plan.answer.contract
     return cargo.Builder(launcher, env, SilentObserver(), contract, Path.cwd()).build_all(specs)
-
-
-def git(folder: Path, *words: str) -> str:
-    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
-    return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.mark.real

@@ -1,7 +1,6 @@
 """The commits that a bisection searches, and the errors of revisions, with real git."""
 
 import itertools
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ from bench_framework.errors import BenchError
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
+from tests.integration.processes import git
 
 
 class Repository:
@@ -19,20 +19,16 @@ class Repository:
         self.folder, self.cache = path / "project", path / "cache"
         self.runner = revisions.Git(launcher, host.environment())
         (self.folder / "crate").mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *words: str) -> None:
-        call = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b", "-C", str(self.folder)]
-        subprocess.run([*call, *words], check=True, capture_output=True)
+        git(self.folder, "init", "-q", "-b", "main")
 
     def commit(self, *names: str) -> None:
         for name in names:
             path = self.folder / "crate" / f"{name}.txt"
             path.parent.mkdir(exist_ok=True)
             path.write_text(name)
-            self.git("add", "-A")
-            self.git("commit", "-qm", name)
-            self.git("tag", name)
+            git(self.folder, "add", "-A")
+            git(self.folder, "commit", "-qm", name)
+            git(self.folder, "tag", name)
 
     def subjects(self, good: str, bad: str, *, first_parent: bool = True) -> list[str]:
         crate = self.folder / "crate"
@@ -58,11 +54,11 @@ def repository(tmp_path: Path, launcher: Launcher) -> Repository:
 def test_each_commit_is_compared_with_its_own_parent(repository: Repository) -> None:
     """The parent of `c` is `b`. A comparison with `s1`, from another branch, would report `c`."""
     repository.commit("a", "b")
-    repository.git("checkout", "-qb", "side")
+    git(repository.folder, "checkout", "-qb", "side")
     repository.commit("s1", "s2")
-    repository.git("checkout", "-q", "main")
+    git(repository.folder, "checkout", "-q", "main")
     repository.commit("c")
-    repository.git("merge", "-qm", "merged", "s2")
+    git(repository.folder, "merge", "-qm", "merged", "s2")
     repository.commit("d")
     assert repository.subjects("a", "d") == ["a", "b", "c", "merged", "d"]
     assert repository.subjects("s1", "d") == ["b", "c", "merged", "d"]
@@ -71,8 +67,8 @@ def test_each_commit_is_compared_with_its_own_parent(repository: Repository) -> 
     assert "s2" in repository.subjects("s1", "d", first_parent=False)
 
     # The branch of a merge that merged the main branch before: its oldest commit starts from `b`.
-    repository.git("checkout", "-q", "side")
-    repository.git("merge", "-qm", "update", "c")
+    git(repository.folder, "checkout", "-q", "side")
+    git(repository.folder, "merge", "-qm", "update", "c")
     repository.commit("s3")
     assert repository.subjects("c", "s3") == ["b", "s1", "s2", "update", "s3"]
 
@@ -81,9 +77,9 @@ def test_a_range_whose_first_parents_do_not_reach_the_good_end_is_refused(
     repository: Repository,
 ) -> None:
     repository.commit("a")
-    repository.git("checkout", "-q", "--orphan", "other")
+    git(repository.folder, "checkout", "-q", "--orphan", "other")
     repository.commit("o1", "o2")
-    repository.git("merge", "-qm", "merged", "--allow-unrelated-histories", "a")
+    git(repository.folder, "merge", "-qm", "merged", "--allow-unrelated-histories", "a")
     with pytest.raises(BenchError, match="has no commits after a") as caught:
         repository.subjects("a", "other")
     assert caught.value.code == "BX125"
@@ -91,16 +87,23 @@ def test_a_range_whose_first_parents_do_not_reach_the_good_end_is_refused(
 
 def test_control_characters_in_names_do_not_change_the_fields(repository: Repository) -> None:
     repository.commit("a")
-    repository.git("commit", "--allow-empty", "-qm", "the\x1fsubject", "--author=E\x1fl <e@l>")
+    git(
+        repository.folder,
+        "commit",
+        "--allow-empty",
+        "-qm",
+        "the\x1fsubject",
+        "--author=E\x1fl <e@l>",
+    )
     assert repository.subjects("a", "HEAD") == ["a", "the\x1fsubject"]
 
 
 def test_a_crate_that_a_revision_does_not_contain_is_named(repository: Repository) -> None:
     repository.commit("a")
-    repository.git("mv", "crate", "moved")
-    repository.git("commit", "-qm", "moved")
-    repository.git("mv", "moved", "crate")
-    repository.git("commit", "-qm", "back")
+    git(repository.folder, "mv", "crate", "moved")
+    git(repository.folder, "commit", "-qm", "moved")
+    git(repository.folder, "mv", "moved", "crate")
+    git(repository.folder, "commit", "-qm", "back")
     with pytest.raises(BenchError, match="folder crate does not exist at HEAD~1") as caught:
         revisions.checkout(
             repository.runner,

@@ -1,6 +1,5 @@
 """Copies of a crate's sources: what is in the working tree and affects a build is in the copy."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +11,10 @@ from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan import BuildSpec
+from tests.integration.processes import git
 
 PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
 CHOICE = "rust-toolchain.toml"
-
-
-def git(folder: Path, *words: str) -> None:
-    call = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words]
-    subprocess.run(call, cwd=folder, check=True)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
+from tests.integration.processes import git
 
 pytestmark = pytest.mark.real
 
@@ -74,18 +75,14 @@ class Bench:
     def cache(self) -> Path:
         return Path(self.env["BENCHCTL_CACHE"])
 
-    def git(self, *words: str) -> None:
-        call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(self.repository)]
-        subprocess.run([*call, *words], check=True, capture_output=True)
-
     def commit(self, tag: str) -> BuildSpec:
         """Commit everything, check it out for a build, and set one past time for all its files."""
-        self.git("add", "--all")
-        self.git("commit", "-qm", tag)
-        self.git("tag", tag)
-        git = revisions.Git(self.launcher, self.env)
+        git(self.repository, "add", "--all")
+        git(self.repository, "commit", "-qm", tag)
+        git(self.repository, "tag", tag)
+        runner = revisions.Git(self.launcher, self.env)
         folder, _ = revisions.checkout(
-            git, self.cache, crate=self.repository, url=None, revision=tag
+            runner, self.cache, crate=self.repository, url=None, revision=tag
         )
         set_past(folder)
         return BuildSpec(str(self.repository), "greeter", revision=tag)
@@ -242,14 +239,14 @@ def test_a_wrapper_of_the_user_is_kept(bench: Bench) -> None:
     ],
 )
 def test_a_revision_with_other_settings_of_cargo_does_not_share(bench: Bench, text: str) -> None:
-    git = revisions.Git(bench.launcher, bench.env)
+    runner = revisions.Git(bench.launcher, bench.env)
 
     def folder_of(tag: str) -> sharing.BuildFolder:
         bench.commit(tag)
         crate, _ = revisions.checkout(
-            git, bench.cache, crate=bench.repository, url=None, revision=tag
+            runner, bench.cache, crate=bench.repository, url=None, revision=tag
         )
-        return sharing.folder_of(git, bench.cache, crate)
+        return sharing.folder_of(runner, bench.cache, crate)
 
     plain = folder_of("plain")
     write(bench.repository, {"other": ""})
