@@ -1,6 +1,5 @@
 """A small record written by hand."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from bench_framework.model.plan import (
     Dataset,
     Hole,
     Input,
-    Plan,
     Role,
     Variant,
 )
@@ -24,7 +22,6 @@ from bench_framework.model.run import (
     Answer,
     Block,
     Build,
-    Host,
     Observation,
     PageCache,
     PreparedInput,
@@ -56,134 +53,110 @@ def cell(key: str, variant: Variant, role: Role) -> Cell:
     )
 
 
-@pytest.fixture
-def plan() -> Plan:
-    cells = (
+PLAN = make_plan(
+    (BASE, OTHER),
+    (SMALL,),
+    (
         cell("a" * 12, BASE, Role.BASELINE),
         cell("b" * 12, OTHER, Role.CANDIDATE),
         replace(cell("c" * 12, BASE, Role.CONTROL), label="control"),
-    )
-    return make_plan(
-        (BASE, OTHER),
-        (SMALL,),
-        cells,
-        name="demo",
-        question="Which?",
-        scenario_path="/elsewhere/demo.yaml",
-        scenario_sha256="5" * 64,
-        axes=(
-            Axis(
-                "allocator",
-                "build",
-                (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc")),
-            ),
-            Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
+    ),
+    name="demo",
+    question="Which?",
+    scenario_path="/elsewhere/demo.yaml",
+    scenario_sha256="5" * 64,
+    axes=(
+        Axis(
+            "allocator",
+            "build",
+            (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc")),
         ),
-        holes=(Hole((("allocator", "x"),), message("not here"), "demo.yaml:4"),),
-        experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),),
-        answer=AnswerPolicy(contract=True),
-        measure=MeasurePolicy(3, 3),
-        notes=(Note("n", "größe"),),
+        Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
+    ),
+    holes=(Hole((("allocator", "x"),), message("not here"), "demo.yaml:4"),),
+    experiments=(Experiment("try", OTHER.id, (("allocator", "jemalloc"),)),),
+    answer=AnswerPolicy(contract=True),
+    measure=MeasurePolicy(3, 3),
+    notes=(Note("n", "größe"),),
+)
+
+
+HOST = measured_record.host()
+DESCRIBE = {
+    "name": "tally",
+    "version": "0.1.0",
+    "allocator": {"name": "jemalloc", "version": "5.3"},
+    "metrics": [
+        {"name": "wait", "unit": "s", "about": "waiting"},
+        {"name": "calls", "unit": "count"},
+    ],
+}
+BUILDS = (
+    Build(
+        PLAIN.id,
+        ok=True,
+        sha256="1" * 64,
+        path="/b/1",
+        size_bytes=100,
+        revision="9" * 40,
+        dirty=True,
+    ),
+    Build(
+        SPEC.id,
+        ok=True,
+        sha256="2" * 64,
+        path="/b/2",
+        size_bytes=200,
+        build_s=41.5,
+        describe=DESCRIBE,
+    ),
+)
+
+
+PREPARED = (PreparedInput(SMALL.id, "/data/x", 1 << 20, "7" * 64, "prose", 42),)
+
+
+def block(
+    seq: int, cell_id: str, number: int = 1, *, warmup: bool = False, **fields: object
+) -> Block:
+    """Return a successful sample of a configuration. Keywords replace its fields."""
+    receipt = Receipt(
+        {"allocator": "jemalloc"}, 2, {"count": 0.25}, metrics={"wait": 0.5, "calls": 3.0}
     )
-
-
-@pytest.fixture
-def host() -> Host:
-    return measured_record.host()
-
-
-@pytest.fixture
-def builds() -> tuple[Build, ...]:
-    describe = {
-        "name": "tally",
-        "version": "0.1.0",
-        "allocator": {"name": "jemalloc", "version": "5.3"},
-        "metrics": [
-            {"name": "wait", "unit": "s", "about": "waiting"},
-            {"name": "calls", "unit": "count"},
-        ],
-    }
-    return (
-        Build(
-            PLAIN.id,
-            ok=True,
-            sha256="1" * 64,
-            path="/b/1",
-            size_bytes=100,
-            revision="9" * 40,
-            dirty=True,
-        ),
-        Build(
-            SPEC.id,
-            ok=True,
-            sha256="2" * 64,
-            path="/b/2",
-            size_bytes=200,
-            build_s=41.5,
-            describe=describe,
-        ),
+    sample = Block(
+        seq,
+        number,
+        seq % 3,
+        cell_id,
+        warmup,
+        "ok",
+        AT,
+        (0.1, 0.30000000000000004),
+        0.08,
+        0.02,
+        4096,
+        "worker",
+        (0, 0),
+        answer=Answer("d", 1),
+        receipts=(receipt, receipt),
+        sensors=Sensors(4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20, 200_000, 3_000),
+        page_cache=PageCache("cold", 0.0, 0.75),
     )
+    return replace(sample, **fields)  # type: ignore[arg-type]  # the test's fields
 
 
 @pytest.fixture
-def prepared() -> tuple[PreparedInput, ...]:
-    return (PreparedInput(SMALL.id, "/data/x", 1 << 20, "7" * 64, "prose", 42),)
-
-
-@pytest.fixture
-def block() -> Callable[..., Block]:
-    """Return a function for a successful sample of a configuration. Keywords replace its fields."""
-
-    def make(
-        seq: int, cell_id: str, number: int = 1, *, warmup: bool = False, **fields: object
-    ) -> Block:
-        receipt = Receipt(
-            {"allocator": "jemalloc"}, 2, {"count": 0.25}, metrics={"wait": 0.5, "calls": 3.0}
-        )
-        sample = Block(
-            seq,
-            number,
-            seq % 3,
-            cell_id,
-            warmup,
-            "ok",
-            AT,
-            (0.1, 0.30000000000000004),
-            0.08,
-            0.02,
-            4096,
-            "worker",
-            (0, 0),
-            answer=Answer("d", 1),
-            receipts=(receipt, receipt),
-            sensors=Sensors(
-                4, 10, None, 0.5, 1 << 20, None, 300_000, 1, 2, 0, 1 << 20, 200_000, 3_000
-            ),
-            page_cache=PageCache("cold", 0.0, 0.75),
-        )
-        return replace(sample, **fields)  # type: ignore[arg-type]  # the test's fields
-
-    return make
-
-
-@pytest.fixture
-def record(
-    tmp_path: Path,
-    plan: Plan,
-    host: Host,
-    builds: tuple[Build, ...],
-    prepared: tuple[PreparedInput, ...],
-) -> Record:
+def record(tmp_path: Path) -> Record:
     """Return a record that is prepared and has no samples yet."""
     created = Record.create(
-        tmp_path / "results", plan, "name: demo\n", started_at=AT, benchctl="0.1.0"
+        tmp_path / "results", PLAN, "name: demo\n", started_at=AT, benchctl="0.1.0"
     )
-    created.prepare(at=AT, host=host, builds=builds, inputs=prepared)
+    created.prepare(at=AT, host=HOST, builds=BUILDS, inputs=PREPARED)
     return created
 
 
 @pytest.fixture
-def measured(record: Record, block: Callable[..., Block]) -> Record:
+def measured(record: Record) -> Record:
     """Return a record with one warm-up round and one measured round."""
     for seq, (key, warmup) in enumerate((key, warm) for warm in (True, False) for key in "abc"):
         runs = (0.1,) if warmup else (0.1, 0.30000000000000004)

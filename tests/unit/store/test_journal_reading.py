@@ -6,7 +6,6 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +14,11 @@ import pytest
 
 from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import MachineError, RecordError
-from bench_framework.model.run import Block, Event, Look
+from bench_framework.model.run import Event, Look
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.journal import JournalWriter, read_journal
 from bench_framework.store.records import Record
+from tests.unit.store.conftest import block
 
 AT = "2026-03-02T17:04:09.123Z"
 
@@ -46,9 +46,7 @@ def test_a_torn_last_line_is_ignored(measured: Record) -> None:
         assert read_journal(path).blocks == expected
 
 
-def test_a_torn_line_is_removed_before_appending(
-    record: Record, block: Callable[..., Block]
-) -> None:
+def test_a_torn_line_is_removed_before_appending(record: Record) -> None:
     path = journal_of(record)
     path.write_bytes(path.read_bytes() + b'{"kind":"block","blo')
     with Record.open(record.path) as again:
@@ -67,7 +65,7 @@ def test_a_long_torn_line_is_removed_too(tmp_path: Path) -> None:
 
 
 def test_blocks_of_an_interrupted_round_are_marked_as_skipped(
-    record: Record, block: Callable[..., Block], plan_input: str
+    record: Record, plan_input: str
 ) -> None:
     record.append(lines.Measured(block(0, "a" * 12)))
     record.append(lines.RoundEnd(plan_input, 1, warmup=False, at=AT, elapsed_s=1))

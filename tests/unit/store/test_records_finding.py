@@ -4,7 +4,6 @@ import errno
 import json
 import os
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.extensions.importers import FILE
 from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Build, Host, Preload
+from bench_framework.model.run import Preload
 from bench_framework.store import layout, lines, manifest, wire
 from bench_framework.store.finding import (
     find_records,
@@ -24,11 +23,12 @@ from bench_framework.store.finding import (
 )
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
 from bench_framework.workflow.cache import list_items
+from tests.unit.store.conftest import BUILDS, HOST, PLAN, block
 
 AT = "2026-03-02T17:04:09.123Z"
 
 
-def create(root: Path, plan: Plan, minute: int = 4) -> Record:
+def create(root: Path, minute: int = 4, plan: Plan = PLAN) -> Record:
     return Record.create(
         root, plan, "x", started_at=f"2026-03-02T17:{minute:02}:09.123Z", benchctl="0.1.0"
     )
@@ -45,21 +45,21 @@ def round_end(record: Record) -> lines.RoundEnd:
     return lines.RoundEnd(record.plan.inputs[0].id, 1, warmup=False, at=AT, elapsed_s=1.5)
 
 
-def resumable_path(root: Path, plan: Plan) -> Path | None:
+def resumable_path(root: Path, plan: Plan = PLAN) -> Path | None:
     """Return the folder of the record that a run of the plan continues."""
     record = find_resumable(root, plan)
     return record.path if record else None
 
 
-def test_records_are_named_by_their_minute_and_never_collide(tmp_path: Path, plan: Plan) -> None:
-    names = [create(tmp_path, plan).path.name for _ in range(11)]
+def test_records_are_named_by_their_minute_and_never_collide(tmp_path: Path) -> None:
+    names = [create(tmp_path).path.name for _ in range(11)]
     assert names[:3] == ["20260302T1704Z", "20260302T1704Z-2", "20260302T1704Z-3"]
     assert all(layout.is_record_id(name) for name in names)
     assert [path.name for path in find_records(tmp_path)] == names
 
 
-def test_other_folders_are_no_records(tmp_path: Path, plan: Plan) -> None:
-    record = create(tmp_path, plan)
+def test_other_folders_are_no_records(tmp_path: Path) -> None:
+    record = create(tmp_path)
     (tmp_path / "demo" / "notes").mkdir()
     (tmp_path / "demo" / "20260302T1800Z").mkdir()  # killed before its first line
     (tmp_path / "README.md").write_text("")
@@ -67,8 +67,8 @@ def test_other_folders_are_no_records(tmp_path: Path, plan: Plan) -> None:
     assert find_records(tmp_path / "nowhere") == []
 
 
-def test_a_record_has_several_names(tmp_path: Path, plan: Plan) -> None:
-    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
+def test_a_record_has_several_names(tmp_path: Path) -> None:
+    first, second = create(tmp_path, 4), create(tmp_path, 5)
     assert resolve(tmp_path, "@last") == second.path
     assert resolve(tmp_path, "@prev") == first.path
     assert resolve(tmp_path, f"demo/{first.id}") == first.path
@@ -78,10 +78,8 @@ def test_a_record_has_several_names(tmp_path: Path, plan: Plan) -> None:
     assert resolve(tmp_path, str(first.path / "report.html")) == first.path
 
 
-def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
-    tmp_path: Path, plan: Plan
-) -> None:
-    first, second = create(tmp_path, plan, 4), create(tmp_path, plan, 5)
+def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(tmp_path: Path) -> None:
+    first, second = create(tmp_path, 4), create(tmp_path, 5)
     messages: list[str] = []
     assert resolve_measured(tmp_path, "@last", messages.append) == second.path
     for place in ("demo/20260302T1706Z", "published/20260302T1707Z"):
@@ -105,9 +103,9 @@ def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(
         Record.open(published)
 
 
-def test_a_confirmation_of_a_gate_is_not_the_newest_record(tmp_path: Path, plan: Plan) -> None:
-    first = create(tmp_path, plan, 4)
-    second = create(tmp_path, replace(plan, confirms=first.id), 5)
+def test_a_confirmation_of_a_gate_is_not_the_newest_record(tmp_path: Path) -> None:
+    first = create(tmp_path, 4)
+    second = create(tmp_path, 5, replace(PLAN, confirms=first.id))
     for name in ("@last", "demo"):
         assert resolve(tmp_path, name) == resolve_measured(tmp_path, name) == first.path
     assert resolve(tmp_path, f"demo/{second.id}") == second.path
@@ -117,16 +115,16 @@ def test_a_confirmation_of_a_gate_is_not_the_newest_record(tmp_path: Path, plan:
     assert resolve(tmp_path, "@last") == second.path
 
 
-def test_steps_of_a_search_are_found_separately(tmp_path: Path, plan: Plan, host: Host) -> None:
-    record = create(tmp_path, plan, 4)
-    step = create(tmp_path, replace(plan, name="bisect/demo-a1b2c3"), 5)
+def test_steps_of_a_search_are_found_separately(tmp_path: Path) -> None:
+    record = create(tmp_path, 4)
+    step = create(tmp_path, 5, replace(PLAN, name="bisect/demo-a1b2c3"))
     assert find_records(tmp_path) == [record.path]
     assert find_steps(tmp_path) == [step.path]
     assert resolve(tmp_path, "@last") == resolve(tmp_path, "demo") == record.path
     assert resolve(tmp_path, f"bisect/demo-a1b2c3/{step.id}") == step.path
     assert (is_step(record.path), is_step(step.path)) == (False, True)
     # A search is resumed as a scenario is.
-    step.prepare(at=AT, host=host, builds=(), inputs=())
+    step.prepare(at=AT, host=HOST, builds=(), inputs=())
     assert resumable_path(tmp_path, step.plan) == step.path
     draft = layout.draft_of(step.path)
     step.path.rename(draft)
@@ -134,8 +132,8 @@ def test_steps_of_a_search_are_found_separately(tmp_path: Path, plan: Plan, host
     assert draft in {item.path for item in list_items(tmp_path, kinds=("scratch",))}
 
 
-def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: Plan) -> None:
-    record = create(tmp_path, plan)
+def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path) -> None:
+    record = create(tmp_path)
     with pytest.raises(UsageError, match="there is no record `dmo`") as caught:
         resolve(tmp_path, "dmo")
     assert caught.value.message.endswith(f"`; the newest are: demo/{record.id}")
@@ -146,14 +144,14 @@ def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path, plan: P
 
 
 def test_only_the_newest_and_only_an_interrupted_record_is_continued(
-    tmp_path: Path, plan: Plan, record: Record
+    tmp_path: Path, record: Record
 ) -> None:
     root = tmp_path / "results"
-    assert resumable_path(root, plan) == record.path
+    assert resumable_path(root) == record.path
     record.append(lines.End(AT, 1.0))
     record.seal()
-    assert find_resumable(root, plan) is None
-    assert find_resumable(tmp_path / "nowhere", plan) is None
+    assert find_resumable(root, PLAN) is None
+    assert find_resumable(tmp_path / "nowhere", PLAN) is None
 
 
 def test_a_finished_record_contains_no_part_of_a_file_of_a_killed_process(record: Record) -> None:
@@ -165,98 +163,92 @@ def test_a_finished_record_contains_no_part_of_a_file_of_a_killed_process(record
 
 
 def test_an_interrupted_record_is_continued_after_a_run_with_other_options(
-    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+    tmp_path: Path, record: Record
 ) -> None:
     root = tmp_path / "results"
-    quick = replace(plan, measure=replace(plan.measure, rounds_min=1, rounds_max=1))
-    finished = create(root, quick, minute=9)
-    finished.prepare(at=AT, host=host, builds=builds, inputs=())
+    quick = replace(PLAN, measure=replace(PLAN.measure, rounds_min=1, rounds_max=1))
+    finished = create(root, 9, quick)
+    finished.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     finished.append(lines.End(AT, 1.0))
     finished.seal()
-    assert resumable_path(root, plan) == record.path
+    assert resumable_path(root) == record.path
     assert find_resumable(root, quick) is None
-    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+    assert find_resumable(root, replace(PLAN, scenario_sha256="7" * 64)) is None
 
 
-def test_a_record_that_confirms_another_one_is_not_continued_by_a_run(
-    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...], block: Callable[..., Block]
-) -> None:
+def test_a_record_that_confirms_another_one_is_not_continued_by_a_run(tmp_path: Path) -> None:
     root = tmp_path / "elsewhere"
-    second = create(root, replace(plan, confirms="20260101T0000Z"), minute=9)
-    second.prepare(at=AT, host=host, builds=builds, inputs=())
+    second = create(root, 9, replace(PLAN, confirms="20260101T0000Z"))
+    second.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     second.append(lines.Measured(block(0, "a" * 12)))
     second.append(round_end(second))
     second.close()
     changed = "7" * 64
-    assert find_resumable(root, replace(plan, scenario_sha256=changed)) is None
-    again = replace(plan, scenario_sha256=changed, confirms="20260101T0000Z")
+    assert find_resumable(root, replace(PLAN, scenario_sha256=changed)) is None
+    again = replace(PLAN, scenario_sha256=changed, confirms="20260101T0000Z")
     assert resumable_path(root, again) == second.path
 
 
-def test_a_record_without_a_complete_round_is_no_obstacle(
-    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...], block: Callable[..., Block]
-) -> None:
+def test_a_record_without_a_complete_round_is_no_obstacle(tmp_path: Path) -> None:
     """It was interrupted in its first round. Then the crate, or the scenario, was corrected."""
     root = tmp_path / "elsewhere"
-    begun = create(root, plan, minute=9)
-    begun.prepare(at=AT, host=host, builds=builds, inputs=())
+    begun = create(root, 9)
+    begun.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     begun.append(lines.Measured(block(0, "a" * 12, warmup=True)))
     begun.append(replace(round_end(begun), warmup=True))
     begun.append(lines.Measured(block(1, "a" * 12)))
     begun.close()
-    continued = find_resumable(root, plan)
+    continued = find_resumable(root, PLAN)
     assert continued is not None
-    require_same(continued, plan, host, (replace(builds[0], sha256="8" * 64), *builds[1:]))
-    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+    require_same(continued, PLAN, HOST, (replace(BUILDS[0], sha256="8" * 64), *BUILDS[1:]))
+    assert find_resumable(root, replace(PLAN, scenario_sha256="7" * 64)) is None
 
 
 def test_a_record_without_measurements_is_continued_by_the_same_scenario_only(
-    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...]
+    tmp_path: Path,
 ) -> None:
     root = tmp_path / "elsewhere"
-    begun = create(root, plan, minute=9)
-    begun.prepare(at=AT, host=host, builds=builds, inputs=())
+    begun = create(root, 9)
+    begun.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     begun.close()
-    assert resumable_path(root, plan) == begun.path
-    assert find_resumable(root, replace(plan, scenario_sha256="7" * 64)) is None
+    assert resumable_path(root) == begun.path
+    assert find_resumable(root, replace(PLAN, scenario_sha256="7" * 64)) is None
 
 
 def test_an_interrupted_record_is_not_continued_after_a_later_one_is_finished(
-    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+    tmp_path: Path, record: Record
 ) -> None:
-    later = create(record.path.parents[1], plan, minute=9)
-    later.prepare(at=AT, host=host, builds=builds, inputs=())
+    later = create(record.path.parents[1], 9)
+    later.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     later.append(lines.End(AT, 1.0))
     later.seal()
-    assert find_resumable(tmp_path / "results", plan) is None
+    assert find_resumable(tmp_path / "results", PLAN) is None
 
 
-def test_a_record_without_its_report_is_continued(
-    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
-) -> None:
+def test_a_record_without_its_report_is_continued(tmp_path: Path, record: Record) -> None:
     record.append(lines.End(AT, 1.0))
     record.close()
-    continued = find_resumable(tmp_path / "results", plan)
+    continued = find_resumable(tmp_path / "results", PLAN)
     assert continued is not None
     assert continued.contents.complete
-    continued.prepare(at=AT, host=host, builds=builds, inputs=())
+    continued.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     continued.seal()
     assert Record.open(continued.path).contents.complete
-    assert find_resumable(tmp_path / "results", plan) is None
+    assert find_resumable(tmp_path / "results", PLAN) is None
 
 
 def test_an_interrupted_record_with_a_report_is_still_continued(
-    tmp_path: Path, plan: Plan, record: Record, host: Host, builds: tuple[Build, ...]
+    tmp_path: Path, record: Record
 ) -> None:
     record.seal()  # `benchctl report` was called meanwhile
-    continued = find_resumable(tmp_path / "results", plan)
+    continued = find_resumable(tmp_path / "results", PLAN)
     assert continued is not None
-    continued.prepare(at=AT, host=host, builds=builds, inputs=())
+    continued.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     continued.append(lines.End(AT, 1.0))
     continued.close()
     # The writer was killed before it was sealed again. The old manifest must not pass for the new
     # one.
-    assert find_resumable(tmp_path / "results", plan) is not None
+    assert find_resumable(tmp_path / "results", PLAN) is not None
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "plan.json"])
@@ -272,30 +264,26 @@ def test_a_missing_file_of_a_record_has_cause_effect_and_fix(record: Record, nam
 
 
 @pytest.mark.parametrize("name", ["journal.jsonl", "plan.json"])
-def test_a_damaged_unfinished_record_is_named_and_not_continued(
-    plan: Plan, record: Record, name: str
-) -> None:
+def test_a_damaged_unfinished_record_is_named_and_not_continued(record: Record, name: str) -> None:
     damaged: list[tuple[Path, str]] = []
     root = record.path.parents[1]
     text = (record.path / name).read_text()
     (record.path / name).write_text(text[: len(text) // 2] + "\n{")
     assert (
-        find_resumable(root, plan, lambda path, error: damaged.append((path, error.code))) is None
+        find_resumable(root, PLAN, lambda path, error: damaged.append((path, error.code))) is None
     )
     assert damaged == [(record.path, "BX411")]
     (record.path / "manifest.json").write_text("{}")  # it is finished
     assert (
-        find_resumable(root, plan, lambda path, error: damaged.append((path, error.code))) is None
+        find_resumable(root, PLAN, lambda path, error: damaged.append((path, error.code))) is None
     )
     assert len(damaged) == 1
 
 
-def test_the_same_conditions_are_no_obstacle(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
-    moved = replace(plan, scenario_path="/another/checkout/demo.yaml")
-    assert plan_sha256(moved) == plan_sha256(plan)
-    require_same(record, moved, replace(host, load1=3.0, boot_id="later"), builds)
+def test_the_same_conditions_are_no_obstacle(record: Record) -> None:
+    moved = replace(PLAN, scenario_path="/another/checkout/demo.yaml")
+    assert plan_sha256(moved) == plan_sha256(PLAN)
+    require_same(record, moved, replace(HOST, load1=3.0, boot_id="later"), BUILDS)
 
 
 @pytest.mark.parametrize(
@@ -308,72 +296,56 @@ def test_the_same_conditions_are_no_obstacle(
         ("hyperfine", "hyperfine 2.0.0", "hyperfine hyperfine 1.20.0 → hyperfine 2.0.0"),
     ],
 )
-def test_another_machine_is_an_obstacle(
-    record: Record,
-    plan: Plan,
-    host: Host,
-    builds: tuple[Build, ...],
-    field: str,
-    value: str,
-    words: str,
-) -> None:
+def test_another_machine_is_an_obstacle(record: Record, field: str, value: str, words: str) -> None:
     with pytest.raises(RecordError, match="cannot continue") as caught:
-        require_same(record, plan, replace(host, **{field: value}), builds)  # type: ignore[arg-type]
+        require_same(record, PLAN, replace(HOST, **{field: value}), BUILDS)  # type: ignore[arg-type]
     assert caught.value.code == "BX410"
     assert words in caught.value.message
     assert "--fresh" in str(caught.value.fix)
 
 
-def test_another_input_is_an_obstacle(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
+def test_another_input_is_an_obstacle(record: Record) -> None:
     inputs = record.contents.inputs
-    require_same(record, plan, host, builds, inputs)
+    require_same(record, PLAN, HOST, BUILDS, inputs)
     changed = [replace(item, sha256="9" * 64) for item in inputs]
     with pytest.raises(RecordError, match=r"cannot continue: input .* 777777777777 → 999999999999"):
-        require_same(record, plan, host, builds, changed)
+        require_same(record, PLAN, HOST, BUILDS, changed)
 
 
-def test_everything_that_changed_is_named(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
+def test_everything_that_changed_is_named(record: Record) -> None:
     with pytest.raises(RecordError) as caught:
         require_same(
             record,
-            replace(plan, scenario_sha256="6" * 64),
-            replace(host, kernel="6.2"),
-            (replace(builds[0], sha256="8" * 64), builds[1]),
+            replace(PLAN, scenario_sha256="6" * 64),
+            replace(HOST, kernel="6.2"),
+            (replace(BUILDS[0], sha256="8" * 64), BUILDS[1]),
         )
     assert caught.value.message.startswith("cannot continue: scenario 555555555555 → 666666666666")
     assert [name for name, _ in caught.value.details] == [
         "kernel",
-        f"binary of build {builds[0].id}",
+        f"binary of build {BUILDS[0].id}",
     ]
 
 
-def test_another_preloaded_library_is_an_obstacle(
-    tmp_path: Path, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
+def test_another_preloaded_library_is_an_obstacle(tmp_path: Path) -> None:
     preload = Preload("mine", "/lib/mine.so", "7" * 64)
-    preloaded = (replace(builds[0], preload=preload), builds[1])
-    record = Record.create(tmp_path, plan, "name: demo\n", started_at=AT, benchctl="0.1.0")
-    record.prepare(at=AT, host=host, builds=preloaded, inputs=())
+    preloaded = (replace(BUILDS[0], preload=preload), BUILDS[1])
+    record = Record.create(tmp_path, PLAN, "name: demo\n", started_at=AT, benchctl="0.1.0")
+    record.prepare(at=AT, host=HOST, builds=preloaded, inputs=())
     record.append(round_end(record))
     proved = replace(preload, allocations=9)
-    require_same(record, plan, host, (replace(builds[0], preload=proved), builds[1]))
-    other = (replace(builds[0], preload=replace(preload, sha256="8" * 64)), builds[1])
+    require_same(record, PLAN, HOST, (replace(BUILDS[0], preload=proved), BUILDS[1]))
+    other = (replace(BUILDS[0], preload=replace(preload, sha256="8" * 64)), BUILDS[1])
     with pytest.raises(RecordError, match=r"allocator of build .* 777777777777 → 888888888888"):
-        require_same(record, plan, host, other)
+        require_same(record, PLAN, HOST, other)
     with pytest.raises(RecordError, match=r"allocator of build .* 777777777777 → none"):
-        require_same(record, plan, host, builds)
+        require_same(record, PLAN, HOST, BUILDS)
 
 
-def test_other_options_are_another_plan(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
+def test_other_options_are_another_plan(record: Record) -> None:
     with pytest.raises(RecordError, match="plan"):
         require_same(
-            record, replace(plan, measure=replace(plan.measure, rounds_max=9)), host, builds
+            record, replace(PLAN, measure=replace(PLAN.measure, rounds_max=9)), HOST, BUILDS
         )
 
 
@@ -438,11 +410,11 @@ def test_the_error_for_every_refusal_of_a_disk_has_a_fix(number: int) -> None:
 
 
 def test_a_record_that_cannot_be_created_names_no_earlier_measurement(
-    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / plan.name).write_text("in the way")
+    (tmp_path / PLAN.name).write_text("in the way")
     with pytest.raises(MachineError, match="cannot be written") as caught:
-        create(tmp_path, plan)
+        create(tmp_path)
     assert caught.value.effect == "nothing was measured"
 
     def full(_: int) -> None:
@@ -450,17 +422,15 @@ def test_a_record_that_cannot_be_created_names_no_earlier_measurement(
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(MachineError, match="cannot be written") as caught:
-        create(tmp_path / "other", plan)
+        create(tmp_path / "other")
     assert caught.value.effect == "nothing was measured"
 
 
-def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(
-    tmp_path: Path, plan: Plan
-) -> None:
+def test_names_that_are_not_utf8_are_refused_before_anything_is_measured(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not UTF-8"):
-        create(tmp_path / os.fsdecode(b"r\xff"), plan)
+        create(tmp_path / os.fsdecode(b"r\xff"))
     with pytest.raises(UsageError, match="not UTF-8") as caught:
-        create(tmp_path, replace(plan, program=(os.fsdecode(b"/bin/\xff"),)))
+        create(tmp_path, plan=replace(PLAN, program=(os.fsdecode(b"/bin/\xff"),)))
     assert caught.value.exit_code == 2
     assert find_records(tmp_path) == []
 
@@ -558,12 +528,10 @@ def test_the_error_reports_that_no_record_has_rounds(tmp_path: Path) -> None:
         resolve_measured(tmp_path, "@last")
 
 
-def test_another_scenario_with_the_same_name_is_named(
-    record: Record, plan: Plan, host: Host, builds: tuple[Build, ...]
-) -> None:
-    other = replace(plan, scenario_sha256="1" * 64, scenario_path="copy.yaml")
+def test_another_scenario_with_the_same_name_is_named(record: Record) -> None:
+    other = replace(PLAN, scenario_sha256="1" * 64, scenario_path="copy.yaml")
     with pytest.raises(RecordError, match="is of another scenario named") as caught:
-        require_same(record, other, host, builds)
+        require_same(record, other, HOST, BUILDS)
     assert caught.value.code == "BX410"
     assert ("this file", "copy.yaml") in caught.value.details
     assert "different names" in str(caught.value.fix)

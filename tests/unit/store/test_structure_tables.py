@@ -9,7 +9,6 @@ import pytest
 from bench_framework.model.facts import AxisEffect, Claim, Contributions, Interaction
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
@@ -30,6 +29,7 @@ from bench_framework.store import tables, wire
 from bench_framework.store.judged import Judged, dump_judged, load_judged
 from bench_framework.store.records import Record
 from bench_framework.store.source import Source
+from tests.unit.store.conftest import PLAN
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 OPEN = ContrastResult(
@@ -44,9 +44,9 @@ PARSER, ALLOC = Change("parser", "simd", "sonic"), Change("alloc", "sys", "je")
 
 
 @pytest.fixture
-def structure(plan: Plan) -> Structure:
-    item = plan.inputs[0].id
-    base, other = (cell.id for cell in plan.cells[:2])
+def structure() -> Structure:
+    item = PLAN.inputs[0].id
+    base, other = (cell.id for cell in PLAN.cells[:2])
     cell = EffectCell("rayon", (other, base), LESS)
     return Structure(
         factorials=(Factorial(item, (("parser", ("simd", "sonic")),), ("alloc: mi",), "", 40),),
@@ -84,9 +84,9 @@ def structure(plan: Plan) -> Structure:
 
 
 @pytest.fixture
-def judgement(plan: Plan, structure: Structure) -> Judgement:
+def judgement(structure: Structure) -> Judgement:
     return Judgement(
-        looks=looks_of(plan),
+        looks=looks_of(PLAN),
         states=(),
         summaries=(),
         comparisons=(),

@@ -4,7 +4,6 @@ import csv
 import json
 import math
 import random
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,12 @@ from bench_framework.errors import RecordError
 from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.judgement import CellState, Judgement, NoiseFloor, Summary
 from bench_framework.model.looks import looks_of
-from bench_framework.model.run import Block, Event
+from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import columns, frames, layout, lines
 from bench_framework.store.records import Record
 from tests.build import make_comparison
+from tests.unit.store.conftest import block
 
 
 def read(path: Path) -> list[dict[str, str]]:
@@ -161,7 +161,7 @@ def test_a_damaged_number_of_cores_leaves_the_share_of_steal_empty(measured: Rec
     assert {row["steal_pct"] for row in read(measured.path / layout.RUNS)} == {""}
 
 
-def test_a_block_that_was_killed_has_one_row(record: Record, block: Callable[..., Block]) -> None:
+def test_a_block_that_was_killed_has_one_row(record: Record) -> None:
     record.append(
         lines.Measured(
             block(

@@ -4,46 +4,43 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable
 
 import pytest
 
 from bench_framework.errors import RecordError
 from bench_framework.model.functions import CallCount, FunctionCost, FunctionCounts
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
+from bench_framework.model.run import Event, Look, Observation
 from bench_framework.model.verdict import Interval
 from bench_framework.store import lines, wire
+from tests.unit.store.conftest import BUILDS, HOST, PLAN, PREPARED, block
 
 
-def test_a_plan_survives_and_is_deterministic(plan: Plan) -> None:
-    text = wire.dump_plan(plan)
-    assert wire.load_plan(text) == plan
+def test_a_plan_survives_and_is_deterministic() -> None:
+    text = wire.dump_plan(PLAN)
+    assert wire.load_plan(text) == PLAN
     assert wire.dump_plan(wire.load_plan(text)) == text
 
 
-def test_a_plan_of_a_later_benchctl_with_more_fields_is_read(plan: Plan) -> None:
-    document = json.loads(wire.dump_plan(plan))
+def test_a_plan_of_a_later_benchctl_with_more_fields_is_read() -> None:
+    document = json.loads(wire.dump_plan(PLAN))
     document["colour"] = "blue"
     document["cells"][0]["colour"] = "blue"
-    assert wire.load_plan(json.dumps(document)) == plan
+    assert wire.load_plan(json.dumps(document)) == PLAN
 
 
-def test_the_error_for_a_damaged_plan_names_the_place(plan: Plan) -> None:
-    document = json.loads(wire.dump_plan(plan))
+def test_the_error_for_a_damaged_plan_names_the_place() -> None:
+    document = json.loads(wire.dump_plan(PLAN))
     document["measure"]["rounds_min"] = "many"
     with pytest.raises(RecordError, match=r"plan\.json") as caught:
         wire.load_plan(json.dumps(document))
     assert dict(caught.value.details)["where"] == "measure.rounds_min"
 
 
-def test_a_host_survives(host: Host) -> None:
-    assert wire.load_host(wire.dump_host(host)) == host
+def test_a_host_survives() -> None:
+    assert wire.load_host(wire.dump_host(HOST)) == HOST
 
 
-def test_a_block_without_the_state_of_the_page_cache_is_read(
-    block: Callable[..., Block],
-) -> None:
+def test_a_block_without_the_state_of_the_page_cache_is_read() -> None:
     document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))
     del document["block"]["page_cache"]
     for name in (
@@ -60,15 +57,10 @@ def test_a_block_without_the_state_of_the_page_cache_is_read(
     assert line.block.sensors.device_bytes is None
 
 
-def test_every_kind_of_line_survives(
-    host: Host,
-    builds: tuple[Build, ...],
-    prepared: tuple[PreparedInput, ...],
-    block: Callable[..., Block],
-) -> None:
+def test_every_kind_of_line_survives() -> None:
     examples: list[lines.Line] = [
         lines.Header(1, "id", "s", "0", "1", "at", "0.1.0"),
-        lines.Prepared("at", host, builds, prepared),
+        lines.Prepared("at", HOST, BUILDS, PREPARED),
         lines.Repeats("i", {"c": 3}),
         lines.Measured(
             block(
@@ -106,12 +98,12 @@ def test_every_kind_of_line_survives(
         assert wire.load_line(text) == line
 
 
-def test_every_field_of_a_block_is_in_its_line(block: Callable[..., Block]) -> None:
+def test_every_field_of_a_block_is_in_its_line() -> None:
     document = json.loads(wire.dump_line(lines.Measured(block(0, "c"))))["block"]
     assert set(document) == {field.name for field in dataclasses.fields(block(0, "c"))}
 
 
-def test_twenty_thousand_blocks_are_read_in_two_seconds(block: Callable[..., Block]) -> None:
+def test_twenty_thousand_blocks_are_read_in_two_seconds() -> None:
     text = wire.dump_line(lines.Measured(block(0, "c")))
     wire.load_line(text)
     start = time.process_time()
