@@ -471,9 +471,7 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
 
 
 def derived(p: Plan) -> tuple[Derived, ...]:
-    """Return derived figures of the largest input: two rates, a bound, a share, and one without
-    rounds.
-    """
+    """Return derived figures of the largest input: two rates, a bound, a share, and one without rounds."""
     item = p.inputs[-1]
     first, second = (cell.id for cell in p.cells_of(item.id)[:2])
     both = (first, second)
@@ -504,9 +502,7 @@ def derived(p: Plan) -> tuple[Derived, ...]:
 
 
 def judgement(p: Plan) -> Judgement:
-    """Return a judgement whose sentences come from the analysis, so that reports have real
-    words.
-    """
+    """Return a judgement whose sentences come from the analysis, so that reports have real words."""
     differing = causes.causes(p, samples.collect(blocks(p)), comparisons(p))
     mute = Judgement(
         looks=Looks((18, 27, 40), 14, decidable=True, family=72, level=0.05),

@@ -1,6 +1,4 @@
-"""Explanations on a page: its terms, the titles of its captions, and the reasons for missing
-results.
-"""
+"""Explanations on a page: its terms, the titles of its captions, and the reasons for missing results."""
 
 from dataclasses import replace
 

@@ -1,6 +1,4 @@
-"""Pages of the gate: regressions come first and are never cut, hosts' limits are kept, names
-are escaped.
-"""
+"""Pages of the gate: regressions come first and are never cut, hosts' limits are kept, names are escaped."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace

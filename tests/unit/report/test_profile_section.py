@@ -1,6 +1,4 @@
-"""The profile section and its files: escaped names, reproducible bytes, and no statement beyond
-shares.
-"""
+"""The profile section and its files: escaped names, reproducible bytes, and no statement beyond shares."""
 
 import csv
 import io

@@ -1,6 +1,4 @@
-"""Markdown, HTML and terminal print one tree: the same sentences, no active content, the same
-bytes.
-"""
+"""Markdown, HTML and terminal print one tree: the same sentences, no active content, the same bytes."""
 
 import ast
 import base64
@@ -23,14 +21,10 @@ from bench_framework import report
 from bench_framework.features.document import build_document
 from bench_framework.report.blocks import (
     AuthorText,
-    Block,
-    Box,
-    Bullets,
     Cell,
     Code,
     Column,
     Document,
-    KeyFinding,
     Paragraph,
     Row,
     Section,
@@ -43,26 +37,6 @@ from bench_framework.report.render.markdown import code_span, escape, escape_sta
 from bench_framework.report.render.widths import visible
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-
-
-def sentences(blocks: tuple[Block, ...]) -> list[Sentence]:
-    result: list[Sentence] = []
-    for block in blocks:
-        match block:
-            case Paragraph(items) | Bullets(items):
-                result += items
-            case KeyFinding(item):
-                result.append(item)
-    return result
-
-
-def unbroken(text: str) -> str:
-    return re.sub(r"\s+", " ", text.replace("\u202f", " "))
-
-
-def plain(page: str) -> str:
-    body = page[page.index("<body>") : page.index('<script type="application/json"')]
-    return unbroken(unescape(re.sub(r"<[^>]+>", "", body)))
 
 
 ENDS = {
@@ -114,35 +88,6 @@ class Balance(HTMLParser):
 
 
 # -- the same sentences --------------------------------------------------------------------------
-
-
-def test_every_sentence_is_in_markdown_and_in_html(
-    document: Document, text: str, page: str
-) -> None:
-    read = unbroken(re.sub(r"\\([\\`*_<>|~&$#+=:\[\](.)-])", r"\1", text))
-    body = plain(page)
-    for part in document.sections:
-        for item in sentences(part.blocks):
-            words = unbroken(visible(item.text)).replace("`", "")
-            assert words in read.replace("`", "")
-            assert words in body.replace("`", "")
-
-
-def test_the_terminal_ends_with_warnings_answer_and_decision(
-    document: Document, screen: str
-) -> None:
-    part = document.section("S02")
-    assert part is not None
-    lead = next(b for b in part.blocks if isinstance(b, Paragraph))
-    boxes = [b for b in part.blocks if isinstance(b, Box)]
-    ordered = [
-        *(s.text for b in boxes if b.tone == "warning" for s in b.sentences),
-        *(s.text for s in lead.sentences),
-        *(s.text for b in boxes if b.tone == "decision" for s in b.sentences),
-    ]
-    places = [unbroken(screen).index(unbroken(visible(text))) for text in ordered]
-    assert places == sorted(places)
-    assert places[0] > unbroken(screen).index("Variant")
 
 
 def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:

@@ -27,7 +27,6 @@ from bench_framework.report.blocks import (
     Figure,
     Row,
     Section,
-    Sentence,
     Table,
 )
 from bench_framework.report.context import ReportData
@@ -606,19 +605,3 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
     assert again.text.startswith("benchctl run")
     (box,) = (b for b in section(equal, "S02").blocks if isinstance(b, Box))
     assert box.sentences[0].text.startswith("Nothing to choose")
-
-
-def test_contrasts_without_interval_on_the_first_screen_have_it_in_the_appendix(
-    document: Document,
-) -> None:
-    name = "smol against rayon"
-    (line,) = (s for s in sentences_of(document, "S02") if s.lead.lower() == name.lower())
-    (whole,) = (s for s in sentences_of(document, "S17") if s.lead.lower() == name.lower())
-    assert "[" not in line.text
-    assert "[" in whole.text
-
-
-def sentences_of(document: Document, code: str) -> list[Sentence]:
-    """Return the lines of a section."""
-    blocks = section(document, code).blocks
-    return [s for block in blocks if isinstance(block, Bullets) for s in block.items]

@@ -1,6 +1,4 @@
-"""Sections about the effects of the axes: their rows show the analysis, and are absent without
-it.
-"""
+"""Sections about the effects of the axes: their rows show the analysis, and are absent without it."""
 
 from dataclasses import replace
 
@@ -8,8 +6,6 @@ from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
-from bench_framework.features.experiments import section
-from bench_framework.features.pareto import section as pareto_section
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.structure import (
     Change,
@@ -92,21 +88,6 @@ def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
     ]
 
 
-def test_effects_have_family_product_and_the_values_left_out(data: ReportData) -> None:
-    effects = tables(effects_section.build(data))
-    small = next(t for t in effects if t.anchor == "effects-2-mains")
-    assert "All combinations of runtime (rayon, smol, tokio) × allocator" in small.caption
-    assert any(
-        "Left out, because combinations are missing: runtime: sequential" in s for s in small.legend
-    )
-    whole = next(t for t in effects if t.anchor == "effects-1-mains")
-    by_level = {row[1]: row for row in texts(whole)}
-    assert by_level["jemalloc"][6] == "4 of 4"
-    assert by_level["jemalloc"][5] == "▼ faster"
-    both = next(t for t in effects if t.anchor == "effects-1-interactions")
-    assert {row[4] for row in texts(both)} <= {"≡ no interaction", "· inconclusive"}
-
-
 def test_crossed_axes_without_effects_have_a_reason(data: ReportData) -> None:
     reasons = tuple(
         replace(f, axes=(), reason="before the first look")
@@ -169,27 +150,3 @@ def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
     (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
     assert "The total is inconclusive, so there are no shares." in table.legend
-
-
-def test_before_and_after_has_one_table_per_input(data: ReportData) -> None:
-    first, *_ = tables(section.before_after(data))
-    row = texts(first)[0]
-    assert row[5] == "▼ faster"
-    assert row[6] == "runtime: rayon → smol, allocator: system → jemalloc"
-
-
-def test_trade_offs_have_the_figures_of_the_binaries_and_the_pareto_front(data: ReportData) -> None:
-    (table,) = tables(pareto_section.build(data))
-    titles = [c.title.partition(",")[0] for c in table.columns]
-    assert titles[:6] == [
-        "Variant",
-        "Binary size",
-        "Build time",
-        "Dependencies",
-        "Peak RSS",
-        "CPU time",
-    ]
-    rows = {row[0]: dict(zip(titles, row, strict=True)) for row in texts(table)}
-    assert rows["rayon+system"]["Binary size"] == "1.82\u202fMiB"
-    assert rows["smol+jemalloc"]["Pareto front"].startswith("least time")
-    assert rows["tokio+jemalloc"]["Pareto front"].startswith("dominated by ")

@@ -130,9 +130,7 @@ def profiled() -> ReportData:
 
 
 def inconclusive() -> ReportData:
-    """Return a record in which all comparisons of time are inconclusive, so that no variant
-    leads.
-    """
+    """Return a record in which all comparisons of time are inconclusive, so that no variant leads."""
     data = sample()
     everyone = tuple(
         replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))

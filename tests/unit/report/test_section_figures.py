@@ -259,22 +259,6 @@ def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
     assert interval_cells(near, Verdict.WORSE_SIZE_UNCERTAIN, 0.02)[1].text == "[1.0004, 1.1000]"
 
 
-def test_memory_is_a_share_of_the_input(
-    data: ReportData,
-) -> None:
-    item = data.plan.inputs[0]
-    table = tables(memory.MEMORY.build(data))[0]
-    at = [c.title for c in table.columns].index("% of input")
-    base = data.plan.baseline_cell(item.id)
-    size = data.input_bytes(item.id)
-    assert base is not None
-    assert size is not None
-    peak = data.summary(base.id, "peak_rss")
-    assert peak is not None
-    cell = next(r for r in table.rows if r.baseline).cells[at]
-    assert float(cell.text.split("\u202f")[0]) == pytest.approx(100 * peak.median / size, rel=0.05)
-
-
 def test_an_inconclusive_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
     inconclusive = tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE) if c.metric == "peak_rss" else c
