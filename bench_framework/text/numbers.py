@@ -35,9 +35,7 @@ AB_TIMES_FROM: Final = 1.1
 NEAR: Final = 1.5
 """Ratios of imported figures between 1 ÷ this and this have one more digit in a table."""
 MOST_DIGITS: Final = 4
-"""Most digits of a measured value in a table. cells.csv has more, and the comparison uses the
-ratio.
-"""
+"""Most digits of a measured value in a table. cells.csv has more, and the comparison uses the ratio."""
 MOST_DIGITS_OF_PERCENT: Final = 10
 """Digits of a percentage that a user wrote, such as a margin."""
 DASH: Final = "—"

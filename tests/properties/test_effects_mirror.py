@@ -1,6 +1,4 @@
-"""Effects, contributions and full products of generated records: swapped sides, shifts and
-holes.
-"""
+"""Effects, contributions and full products of generated records: swapped sides, shifts and holes."""
 
 import itertools
 import math
@@ -96,9 +94,7 @@ def test_a_factor_for_a_whole_round_changes_no_share(
 @settings(max_examples=25)
 @given(st.integers(0, 10_000), st.floats(0.15, 0.85))
 def test_exchanging_the_sides_moves_no_crossing(seed: int, place: float) -> None:
-    """A line through zero between two sizes, with noise. Its mirror image crosses at the same
-    size.
-    """
+    """A line through zero between two sizes, with noise. Its mirror image crosses at the same size."""
     chance = np.random.default_rng(seed)
     places = [0.0, 1.0]
     slope = 0.4

@@ -1,6 +1,4 @@
-"""Any content of an imported file is read and judged, or refused with one code and no other
-error.
-"""
+"""Any content of an imported file is read and judged, or refused with one code and no other error."""
 
 import json
 import math

@@ -1,6 +1,4 @@
-"""Every combination of axes and rules is a configuration or a hole, once, with an id of its
-values.
-"""
+"""Every combination of axes and rules is a configuration or a hole, once, with an id of its values."""
 
 import itertools
 import json

@@ -34,9 +34,7 @@ CAUSES = (r"root cause", r"because", r"due to", r"caused by", r"python.{0,20}ove
 
 @dataclass
 class Pipeline(Scales):
-    """Streaming, with its two stages alone in the same rounds as bounds. Times follow from the
-    rates.
-    """
+    """Streaming, with its two stages alone in the same rounds as bounds. Times follow from the rates."""
 
     arms: tuple[str, ...] = ("streaming", "generate", "write", "other")
     sizes: tuple[int, ...] = (2048,)
@@ -94,9 +92,7 @@ CLOCKS = {
 
 
 def test_streaming_60_percent_of_single_buffer_is_equivalent_on_one_clock() -> None:
-    """One clock excluded generation, the other included it. From begin to end both take the
-    same time.
-    """
+    """One clock excluded generation, the other included it. From begin to end both take the same time."""
     study = Scales(
         arms=("single-buffer", "streaming"),
         sizes=(2048,),

@@ -1,6 +1,4 @@
-"""Document 003: two executors, two sessions, five edits. Its figures are imported: mean ± sd
-and n.
-"""
+"""Document 003: two executors, two sessions, five edits. Its figures are imported: mean ± sd and n."""
 
 import math
 import random
@@ -17,9 +15,7 @@ AFTER = HEAD + "Smol,205.4,16.7,20,ms\nOptimizedSmol,201.7,14.3,20,ms\n"
 
 
 def test_1_02x_faster_and_equivalent_is_inconclusive_with_the_runs_that_would_decide() -> None:
-    """0.982 [0.935, 1.032] of 20 runs per side. About 280 would be conclusive for the same
-    estimate.
-    """
+    """0.982 [0.935, 1.032] of 20 runs per side. About 280 would be conclusive for the same estimate."""
     report = import_tables(AFTER)
     assert headline(report, "OptimizedSmol").verdict is Verdict.INCONCLUSIVE
     text = report.claims_of("comparison")[0]

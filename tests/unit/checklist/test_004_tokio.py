@@ -49,9 +49,7 @@ def test_made_performance_worse_is_inconclusive_for_experiments_with_a_t_below_2
 
 
 def test_not_adopted_takes_its_reason_from_the_verdict() -> None:
-    """The author calls each "worse". The table reports "inconclusive", and the author's text is
-    separate.
-    """
+    """The author calls each "worse". The table reports "inconclusive", and the author's text is separate."""
     study = Study(arms=("kept", *T_VALUES))
     noisy = random.Random(4)
     blocks = study.blocks(lambda *_: math.exp(noisy.gauss(0, 0.1)))
@@ -102,9 +100,7 @@ def test_mimalloc_1_59x_slower_has_another_output() -> None:
 
 
 def test_17_percent_and_21_percent_of_bare_means_have_no_verdict() -> None:
-    """The document's table has means without spread and number of runs. They are values, and
-    nothing is compared.
-    """
+    """The document's table has means without spread and number of runs. They are values, and nothing is compared."""
     report = import_tables(
         "label,mean,unit\nRayon,198.2,ms\nTokio (original),288.6,ms\nTokio (optimized),239.8,ms\n",
         baseline="Tokio (original)",

@@ -75,9 +75,7 @@ def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:
 
 @dataclass
 class Study:
-    """A plan with one axis ``arm`` and, for several sizes, an input axis. The first arm is the
-    baseline.
-    """
+    """A plan with one axis ``arm`` and, for several sizes, an input axis. The first arm is the baseline."""
 
     arms: Sequence[str] = ("a", "b")
     sizes: Sequence[int] = (0,)
@@ -212,9 +210,7 @@ Crossing = Callable[[Mapping[str, str], str, int], float]
 
 @dataclass
 class Crossed:
-    """A plan of several axes of variants, fully crossed or not. The first value of each axis is
-    the baseline's.
-    """
+    """A plan of several axes of variants, fully crossed or not. The first value of each axis is the baseline's."""
 
     axes: Mapping[str, Sequence[str]]
     inputs: Sequence[str] = ("x",)

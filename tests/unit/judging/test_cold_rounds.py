@@ -1,6 +1,4 @@
-"""Rounds without the requested page cache state are void for a configuration, and too many of
-them refuse it.
-"""
+"""Rounds without the requested page cache state are void for a configuration, and too many of them refuse it."""
 
 import random
 from collections.abc import Collection, Mapping
@@ -41,9 +39,7 @@ def wall(arm: str, where: str, number: int) -> float:
 def measured(
     example: Study, against: Mapping[str, Collection[int]], failed: Collection[int] = ()
 ) -> list[Block]:
-    """Return samples that were verified as cold, except in the rounds given by arm, which are
-    ten times as fast.
-    """
+    """Return samples that were verified as cold, except in the rounds given by arm, which are ten times as fast."""
     blocks = []
     for block in example.blocks(wall):
         arm = example.arm_of(example.plan.cell(block.cell_id))

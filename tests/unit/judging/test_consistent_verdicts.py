@@ -134,9 +134,7 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(shift: float) -> N
 
 
 def test_a_conclusive_pair_of_a_large_family_is_reported() -> None:
-    """With many variants the best group is the larger family. The verdict of the headline is
-    used.
-    """
+    """With many variants the best group is the larger family. The verdict of the headline is used."""
     arms = ("a", *(f"x{n}" for n in range(9)))
     example = Study(arms=arms, control=False, policy=JudgePolicy(metrics=("wall",)))
 
@@ -180,9 +178,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric() -> None:
 
 
 def test_if_the_control_differs_the_best_group_is_inconclusive() -> None:
-    """Neither the baseline nor the other pairs are conclusive on an input whose A/A control
-    differs.
-    """
+    """Neither the baseline nor the other pairs are conclusive on an input whose A/A control differs."""
     example = Study(arms=("a", "b", "c"), control=True)
     factors = {"a": 1.0, "b": 1.2, "c": 1.5}
 
@@ -251,9 +247,7 @@ def differences(judged: Judgement) -> list[str]:
 
 
 def test_001_an_axis_that_reaches_no_binary_has_no_effect_in_any_table() -> None:
-    """001: sonic-rs on an engine that never used it, and −8.4 % from drift. No table reports an
-    effect.
-    """
+    """001: sonic-rs on an engine that never used it, and −8.4 % from drift. No table reports an effect."""
     judged = of_code(Crossed(AXES), lambda v: v["engine"], sonic=0.916)
     (parser,) = [t for t in texts(judged, "effect") if t.startswith("parser")]
     assert parser.startswith(f"parser sonic vs simd: {phrase(ONE_PROGRAM)} [")

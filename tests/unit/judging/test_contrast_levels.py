@@ -1,6 +1,4 @@
-"""Levels of contrasts: adjusted for interim analyses and family, without rounds after the last
-one.
-"""
+"""Levels of contrasts: adjusted for interim analyses and family, without rounds after the last one."""
 
 import math
 import random

@@ -55,9 +55,7 @@ def test_counts_that_vary_more_than_they_differ_decide_nothing() -> None:
 
 @pytest.mark.parametrize(("runs", "most"), [(2, 40), (3, 8), (5, 2)])
 def test_copies_of_one_program_with_varying_counts_rarely_differ(runs: int, most: int) -> None:
-    """The rate is below 1 in 100 with two repetitions, and 1 in 1000 with three
-    (docs/method.md#exact-metrics).
-    """
+    """The rate is below 1 in 100 with two repetitions, and 1 in 1000 with three (docs/method.md#exact-metrics)."""
     generator = random.Random(7)
     false = 0
     for _ in range(4000):

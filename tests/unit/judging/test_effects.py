@@ -1,6 +1,4 @@
-"""Main effects and interactions against closed forms, least squares and scipy, and their
-refusals.
-"""
+"""Main effects and interactions against closed forms, least squares and scipy, and their refusals."""
 
 import itertools
 import math
@@ -80,9 +78,7 @@ def test_effects_of_an_exact_factorial_are_what_was_put_in_and_drift_cancels() -
 
 
 def test_contrasts_are_those_of_least_squares() -> None:
-    """Effect coding of a two-level factorial: an effect is twice its coefficient, an
-    interaction four times.
-    """
+    """Effect coding of a two-level factorial: an effect is twice its coefficient, an interaction four times."""
     axes = {"a": ["a0", "a1"], "b": ["b0", "b1"], "c": ["c0", "c1"]}
     example = Crossed(axes, rounds=1)
     times = {
@@ -155,9 +151,7 @@ def test_equal_programs_have_no_effects() -> None:
 
 
 def test_a_pair_that_the_headline_compares_has_the_headlines_verdict() -> None:
-    """A family of two is more powerful than the headline's eighteen. A page must not report
-    both verdicts.
-    """
+    """A family of two is more powerful than the headline's eighteen. A page must not report both verdicts."""
     judged = Crossed(AXES, rounds=18).judge(noisy(0.12))
     headline = {
         (c.cell_id, c.ref_cell_id): c

@@ -163,9 +163,7 @@ def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
 
 
 def test_looks_that_the_record_could_take_are_paid_for() -> None:
-    """A gate at 1 % discards early interim analyses that the report's 5 % allowed. J counts all
-    of them.
-    """
+    """A gate at 1 % discards early interim analyses that the report's 5 % allowed. J counts all of them."""
     for arms, last in (("abcdefghijk", 20), ("abcdef", 60), ("abc", 18)):
         example = Study(
             arms=tuple(arms), rounds=last, measure=MeasurePolicy(rounds_min=12, rounds_max=last)

@@ -1,6 +1,4 @@
-"""Policies of the gate in addition to margins: selected configurations, instructions, budgets,
-accepted changes.
-"""
+"""Policies of the gate in addition to margins: selected configurations, instructions, budgets, accepted changes."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -43,9 +43,7 @@ def test_the_example_of_a_paired_test_in_r() -> None:
 
 
 def test_the_interval_of_seven_pairs_agrees_with_r() -> None:
-    """R's exact ``conf.int``, as printed in the reference of the package statease: V = 24, p =
-    0.1094, −2.5 to 15.
-    """
+    """R's exact ``conf.int``, as printed in the reference of the package statease: V = 24, p = 0.1094, −2.5 to 15."""
     d = np.array([23, 45, 12, 67, 34, 89, 56.0]) - np.array([19, 38, 22, 51, 29, 74, 44.0])
     result = intervals.typical(d, 0.95)
     assert positive(d) == 24
@@ -114,9 +112,7 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
 @pytest.mark.parametrize("looks", [1, 4])
 @pytest.mark.parametrize("seed", range(25))
 def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks: int) -> None:
-    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly if the interval is within
-    the margin.
-    """
+    """Schuirmann 1987: both one-sided tests at 5 % ÷ J reject exactly if the interval is within the margin."""
     d = np.random.default_rng(seed).normal(0.004, 0.016, 20)
     limit, alpha = math.log1p(0.02), 0.05 / looks
     one_sided = (
@@ -128,9 +124,7 @@ def test_the_interval_inside_the_margin_is_two_one_sided_tests(seed: int, looks:
 
 
 def test_equivalence_agrees_with_the_t_tests_of_statsmodels_on_normal_noise() -> None:
-    """This test uses two statistics at J = 1 and is stricter: it is equivalent only if the t
-    tests are.
-    """
+    """This test uses two statistics at J = 1 and is stricter: it is equivalent only if the t tests are."""
     equal, theirs = 0, 0
     for seed in range(60):
         random = np.random.default_rng(seed)

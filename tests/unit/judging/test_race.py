@@ -1,6 +1,4 @@
-"""A race against the fixed plan on the same synthetic rounds: saved time, remaining variants,
-claims.
-"""
+"""A race against the fixed plan on the same synthetic rounds: saved time, remaining variants, claims."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -108,9 +106,7 @@ def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose()
 
 
 def test_the_reason_for_dropping_a_cell_is_valid_at_the_end() -> None:
-    """Its rounds are frozen while others continue. No later interim analysis may change the
-    verdict.
-    """
+    """Its rounds are frozen while others continue. No later interim analysis may change the verdict."""
     for seed in range(3):
         raced = run(racing(), race_timing(0.1, seed))
         beaten = {c for result in raced.looks for c in result.trailing}
@@ -204,9 +200,7 @@ def test_a_comparison_mirrored_twice_is_itself() -> None:
 
 
 def test_a_variant_waits_for_the_one_rival_that_it_is_likeliest_to_lose_to() -> None:
-    """One significant loss drops it. A second rival would run on without an effect on the
-    result.
-    """
+    """One significant loss drops it. A second rival would run on without an effect on the result."""
     cells = [c.id for c in racing().plan.cells if c.role is not Role.CONTROL]
 
     def pair(

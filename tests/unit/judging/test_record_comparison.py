@@ -25,9 +25,7 @@ ARMS = ("anchor", "changed")
 
 
 class Session:
-    """One record: times of each arm, noise, effects of the machine on all arms, and the built
-    code.
-    """
+    """One record: times of each arm, noise, effects of the machine on all arms, and the built code."""
 
     def __init__(
         self,
@@ -111,9 +109,7 @@ def test_a_changed_cell_is_compared_with_its_anchor() -> None:
 
 
 def test_drift_that_hits_both_alike_cancels_round_by_round() -> None:
-    """The machine slows down by a third within each record. The ratio to the anchor does not
-    change.
-    """
+    """The machine slows down by a third within each record. The ratio to the anchor does not change."""
     before, after = pair()
     after.times["changed"] = 0.055
     still = change_to_anchors(before, after)
@@ -344,16 +340,12 @@ def test_a_drifting_series_has_a_larger_error_than_its_rounds_alone_say() -> Non
 
 
 class TestRates:
-    """Simulated sessions: the error rate under shifts that affect all configurations, and the
-    power.
-    """
+    """Simulated sessions: the error rate under shifts that affect all configurations, and the power."""
 
     PAIRS = 120
 
     def verdicts(self, effect: float, *, placement: float = 0.0) -> list[Verdict]:
-        """Count the verdicts of comparable changed configurations. Most sessions must be
-        comparable.
-        """
+        """Count the verdicts of comparable changed configurations. Most sessions must be comparable."""
         example = Study(arms=ARMS, policy=JudgePolicy(metrics=("wall",)))
         blank = Session(example, "A").side(), Session(example, "B", code={"changed": "new"}).side()
         result = []
@@ -371,9 +363,7 @@ class TestRates:
 
     @staticmethod
     def drawn(side: Side, chance: random.Random, effect: float, placement: float) -> Side:
-        """Return a session with a shift and a wave that affect every configuration, and skewed
-        noise in each.
-        """
+        """Return a session with a shift and a wave that affect every configuration, and skewed noise in each."""
         shift, wave = 1 + chance.gauss(0, 0.004), chance.uniform(0, 0.003)
         samples = {}
         for sample in side.samples.values():
@@ -395,9 +385,7 @@ class TestRates:
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 
     def test_other_memory_pages_in_each_session_are_no_difference(self) -> None:
-        """Each configuration of each session moves independently by 0.25 %, as copies of a
-        binary do.
-        """
+        """Each configuration of each session moves independently by 0.25 %, as copies of a binary do."""
         judged = self.verdicts(0.0, placement=0.0025)
         assert sum(v.decided for v in judged) <= 0.05 * len(judged)
 

@@ -101,9 +101,7 @@ def test_the_interval_of_a_share_covers_it() -> None:
 
 
 def test_the_stopping_rule_waits_for_the_further_reference() -> None:
-    """Both are conclusive against the start at once. Their difference from each other is very
-    small.
-    """
+    """Both are conclusive against the start at once. Their difference from each other is very small."""
     example = Study(arms=tuple(TIMES), rounds=18)
     blocks = example.blocks(skewed({"start": 0.1, "better": 0.0503, "target": 0.05}, 0.03))
     first = looks_of(example.plan).rounds[0]
@@ -114,9 +112,7 @@ def test_the_stopping_rule_waits_for_the_further_reference() -> None:
 
 
 def test_costs_of_a_binary_are_those_against_the_baseline() -> None:
-    """A deterministic metric is compared with each reference. The costs of a gain are those
-    against the first one.
-    """
+    """A deterministic metric is compared with each reference. The costs of a gain are those against the first one."""
     example = Study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
     sizes = {"start": 1000, "better": 3000, "target": 1500}
     plan = two_references(example, "target")

@@ -23,9 +23,7 @@ from tests.unit.judging.conftest import Study
 
 
 def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
-    """Return the plan of a study whose arms are builds with one command, with the digest of
-    each arm.
-    """
+    """Return the plan of a study whose arms are builds with one command, with the digest of each arm."""
     plan = example.plan
     specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in example.arms}
     variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)

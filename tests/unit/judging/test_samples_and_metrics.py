@@ -233,9 +233,7 @@ def test_a_flagged_block_stays_in_the_statistics() -> None:
 
 @pytest.mark.parametrize("size", [1, 8, 40])
 def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) -> None:
-    """Both intervals have joint coverage with the others of the family: 1 - alpha/(2 * size)
-    each (Bonferroni).
-    """
+    """Both intervals have joint coverage with the others of the family: 1 - alpha/(2 * size) each (Bonferroni)."""
     values = tuple(float(v) for v in range(1000, 1040))
     pair = samples.Pair(tuple(range(1, 41)), values, values)
     draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))

@@ -27,9 +27,7 @@ def with_inputs(example: Study, inputs: tuple[Input, ...], axes: tuple[Axis, ...
 
 
 def judged(example: Study, plan: Plan, ratio: dict[str, float]) -> Judgement:
-    """Judge a plan. `ratio` maps the label of an input to the time of the second arm ÷ the
-    first.
-    """
+    """Judge a plan. `ratio` maps the label of an input to the time of the second arm ÷ the first."""
     labels = dict(
         zip((i.label for i in example.plan.inputs), (i.label for i in plan.inputs), strict=True)
     )

@@ -1,6 +1,4 @@
-"""`until`, `budget`, `min` and `max`, and their effects. J and M never change
-(docs/method.md#stopping).
-"""
+"""`until`, `budget`, `min` and `max`, and their effects. J and M never change (docs/method.md#stopping)."""
 
 import random
 from dataclasses import replace
@@ -99,9 +97,7 @@ def test_a_max_below_n_min_is_measured_warned_of_and_exploratory() -> None:
 
 @pytest.mark.parametrize(("least", "first"), [(1, 8), (12, 12), (25, 25), (40, 40)])
 def test_min_moves_the_first_look_and_max_is_always_the_last(least: int, first: int) -> None:
-    """A `min` below 12 requests an earlier interim analysis. None comes before n_min, which is
-    8 here.
-    """
+    """A `min` below 12 requests an earlier interim analysis. None comes before n_min, which is 8 here."""
     plan = Study(measure=MeasurePolicy(rounds_min=least, rounds_max=40)).plan
     plan = replace(plan, judge=replace(plan.judge, metrics=("wall",)))
     assert looks_of(plan).rounds[0] == first

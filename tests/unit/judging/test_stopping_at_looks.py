@@ -139,9 +139,7 @@ def test_the_noise_floor_is_that_of_the_interval_of_the_check() -> None:
 
 
 def test_rounds_behind_the_last_look_are_in_no_verdict() -> None:
-    """An interrupted record: samples since the last interim analysis are not used before the
-    next one.
-    """
+    """An interrupted record: samples since the last interim analysis are not used before the next one."""
     example = Study(arms=("a", "b"))
 
     def wall(arm: str, _: str, number: int) -> float:

@@ -1,6 +1,4 @@
-"""The table of verdicts, one case per row, and the rules that weaken them
-(`docs/method.md#verdicts`).
-"""
+"""The table of verdicts, one case per row, and the rules that weaken them (`docs/method.md#verdicts`)."""
 
 import math
 from dataclasses import replace

@@ -1,6 +1,4 @@
-"""A configuration dropped in the warm-up is reported with its reason, not as one that never
-began.
-"""
+"""A configuration dropped in the warm-up is reported with its reason, not as one that never began."""
 
 import pytest
 

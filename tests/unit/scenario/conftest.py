@@ -30,9 +30,7 @@ class Refuses(Protocol):
 
 @pytest.fixture
 def loads(tmp_path: Path) -> Loads:
-    """Load a scenario that consists of the head (version, name, question, worker) and the given
-    text.
-    """
+    """Load a scenario that consists of the head (version, name, question, worker) and the given text."""
 
     def run(text: str, *overrides: str, head: str = HEAD) -> Scenario:
         return load(tmp_path / "s.yaml", overrides=overrides, text=head + dedent(text))

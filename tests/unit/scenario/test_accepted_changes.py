@@ -1,6 +1,4 @@
-"""The file of accepted changes, read by hand-written rules: one wrong line is one error with
-its place.
-"""
+"""The file of accepted changes, read by hand-written rules: one wrong line is one error with its place."""
 
 from pathlib import Path
 

@@ -1,6 +1,4 @@
-"""The journal: the remains of a killed writer can be read, and damage is reported with its
-place.
-"""
+"""The journal: the remains of a killed writer can be read, and damage is reported with its place."""
 
 import errno
 import os

@@ -1,6 +1,4 @@
-"""Rounding of ratios: digits from the interval, bounds outward, relation to 1 and the margin
-preserved.
-"""
+"""Rounding of ratios: digits from the interval, bounds outward, relation to 1 and the margin preserved."""
 
 from decimal import Decimal
 
