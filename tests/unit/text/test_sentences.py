@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from ruamel.yaml import YAML, Node, SafeConstructor
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
+from ruamel.yaml.nodes import Node
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
