@@ -255,7 +255,7 @@ def test_the_stderr_of_a_program_that_fails_sometimes_is_stored_and_shown(tmp_pa
     """The first two repetitions succeed, and the third one fails as the timed run did."""
     rules = [{"match": "flaky", "wall_s": 0.05, "exit_code": 3, "fail_calls": [4]}, *RULES]
     processes.fake_hyperfine(tmp_path, rules)
-    script(tmp_path / "flaky.sh", FLAKY)
+    processes.executable(tmp_path / "flaky.sh", FLAKY)
     done = benchctl(tmp_path, "ab", "echo -old", "./flaky.sh", "--answer", "none", code=3)
     lines = [line.strip() for line in done.stderr.splitlines()]
     start = next(n for n, line in enumerate(lines) if line.startswith("error[BX201]: ./flaky.sh"))
@@ -275,25 +275,21 @@ def test_the_stderr_of_a_program_that_fails_sometimes_is_stored_and_shown(tmp_pa
 def test_an_exit_code_without_stderr_is_explained_by_stdout(tmp_path: Path) -> None:
     rule = {"match": "quiet", "wall_s": 0.05, "exit_code": 4}
     processes.fake_hyperfine(tmp_path, [rule, *RULES])
-    script(tmp_path / "quiet.sh", "#!/bin/sh\necho; seq 101 199; printf '%0300d' 7 >&2\nexit 4\n")
+    processes.executable(
+        tmp_path / "quiet.sh", "#!/bin/sh\necho; seq 101 199; printf '%0300d' 7 >&2\nexit 4\n"
+    )
     done = benchctl(tmp_path, "ab", "echo -old", "./quiet.sh", "--answer", "none", code=3)
     numbers = " ".join(done.stderr.partition("stdout ")[2].split())
     assert numbers.startswith("101 102 103 104 105 (5 of 99 lines; more in raw/logs/")
     assert "repetitions" not in done.stderr
-    script(tmp_path / "quiet.sh", "#!/bin/sh\necho 101; seq 201 203 >&2\nexit 4\n")
+    processes.executable(tmp_path / "quiet.sh", "#!/bin/sh\necho 101; seq 201 203 >&2\nexit 4\n")
     done = benchctl(tmp_path, "ab", "echo -old", "./quiet.sh", "--answer", "none", code=3)
     assert "stdout " not in done.stderr.partition("error[BX201]")[2]
 
 
-def script(path: Path, text: str) -> None:
-    path.write_text(text)
-    path.chmod(0o755)
-
-
 def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder: Path) -> None:
     program = folder / "new"
-    program.write_text("#!/bin/sh\necho -new\n")
-    program.chmod(0o755)
+    processes.executable(program, "#!/bin/sh\necho -new\n")
     rebuild = "lock.wait_until_idle = lambda *_: Path('new').write_text('#!/bin/sh') and 0.0\n"
     done = benchctl(
         folder,
@@ -344,8 +340,7 @@ def test_a_crate_is_built_with_and_without_a_default_feature(folder: Path) -> No
 def test_real_commands_with_a_clear_difference(folder: Path) -> None:
     (folder / "in.txt").write_text("a\nb\n")
     program = folder / "slow"
-    program.write_text("#!/bin/sh\nsleep 0.05\ncat\n")
-    program.chmod(0o755)
+    processes.executable(program, "#!/bin/sh\nsleep 0.05\ncat\n")
     done = benchctl(
         folder, "ab", "./slow", "cat", "--input", "in.txt", "--budget", "60s", real=True
     )
@@ -362,8 +357,7 @@ def test_a_process_that_a_program_leaves_behind_is_not_timed(
     tmp_path: Path, more: tuple[str, ...]
 ) -> None:
     for name, text in {"parent": "sleep 30 & echo ok", "alone": "echo ok"}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
-        (tmp_path / name).chmod(0o755)
+        processes.executable(tmp_path / name, f"#!/bin/sh\n{text}\n")
     done = benchctl(tmp_path, "ab", "./parent", "./alone", "--budget", "4s", *more, real=True)
     (record,) = find_records(tmp_path / "results")
     opened = Record.open(record)
@@ -388,8 +382,7 @@ cp /proc/$parent/maps files
 @pytest.mark.real
 def test_the_first_run_starts_before_numpy_is_loaded(tmp_path: Path) -> None:
     program = tmp_path / "program"
-    program.write_text(FILES_IN_MEMORY, encoding="utf-8")
-    program.chmod(0o755)
+    processes.executable(program, FILES_IN_MEMORY)
     words = ("ab", "-r", "1", "-w", "0", "./program 1", "./program 2")
     new_interpreter = ("-B", processes.CALL)  # a process of the server has imported everything
     benchctl(tmp_path, *words, real=True, call=new_interpreter)

@@ -21,6 +21,7 @@ from tests.integration.processes import (
     Done,
     Process,
     benchctl,
+    executable,
     git,
     isolated,
     start,
@@ -109,8 +110,7 @@ class History:
             "count": str(path / "count"),
             "fake": str(FAKES / "hyperfine"),
         }
-        (path / "hyperfine").write_text(HYPERFINE.format(python=sys.executable, **words))
-        (path / "hyperfine").chmod(0o755)
+        executable(path / "hyperfine", HYPERFINE.format(python=sys.executable, **words))
 
     def commit(self, text: str, tag: str) -> None:
         (self.folder / "counter" / "src" / "main.rs").write_text(text)

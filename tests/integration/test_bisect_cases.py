@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.documents import valid
-from tests.integration.processes import FAKES, Process, git, isolated, start
+from tests.integration.processes import FAKES, Process, executable, git, isolated, start
 
 pytestmark = pytest.mark.slow
 
@@ -66,8 +66,7 @@ class Project:
     def answer_with(self, noise: float, broken: str = "no commit") -> None:
         words = {"folder": str(self.path / "calls"), "fake": str(FAKES / "hyperfine")}
         text = HYPERFINE.format(python=sys.executable, noise=noise, broken=broken, **words)
-        (self.path / "hyperfine").write_text(text)
-        (self.path / "hyperfine").chmod(0o755)
+        executable(self.path / "hyperfine", text)
 
     def commit(self, tag: str, factor: float, more: str = "") -> None:
         self.source.write_text(f"{tag}\nFACTOR {factor}\n{more}")

@@ -52,8 +52,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Done]:
         "axes": {"io": {"about": "", "values": values}},
     }
     worker = tmp_path / "worker"
-    worker.write_text(WORKER % (json.dumps(described), REASON, FAKE), encoding="utf-8")
-    worker.chmod(0o755)
+    processes.executable(worker, WORKER % (json.dumps(described), REASON, FAKE))
 
     def call(*words: str, code: int, baseline: str = "read") -> Done:
         (tmp_path / "able.yaml").write_text(

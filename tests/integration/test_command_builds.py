@@ -15,6 +15,7 @@ from tests.documents import valid
 from tests.integration.processes import (
     Done,
     benchctl,
+    executable,
     fake_hyperfine_of_programs,
     git,
     isolated,
@@ -186,8 +187,7 @@ def test_a_program_is_built_again_after_a_change_that_may_change_it(project: Pro
 def test_commands_see_no_repository_of_the_user_and_run_no_hook(project: Project) -> None:
     hooks = project.path / "hooks"
     hooks.mkdir()
-    (hooks / "post-checkout").write_text(f"#!/bin/sh\ntouch {project.path}/hooked\n")
-    (hooks / "post-checkout").chmod(0o755)
+    executable(hooks / "post-checkout", f"#!/bin/sh\ntouch {project.path}/hooked\n")
     (project.path / "gitconfig").write_text(f"[core]\nhooksPath = {hooks}\n")
     commands = "[[git, checkout, -q, --detach, HEAD], [sh, build.sh, '{mode}']]"
     given = {"GIT_CONFIG_GLOBAL": str(project.path / "gitconfig"), "GIT_WORK_TREE": "/nowhere"}

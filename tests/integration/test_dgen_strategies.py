@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.processes import Done, wait_for
+from tests.integration.processes import Done, executable, wait_for
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ("python-loop", "python-threads")
@@ -219,8 +219,7 @@ def test_describe_reports_why_python_cannot_be_used(call: Call, tmp_path: Path) 
 
     assert reasons() == {None}
     bare = tmp_path / "bare"
-    bare.write_text('#!/bin/sh\necho "ModuleNotFoundError: bench_framework" >&2\nexit 1\n')
-    bare.chmod(0o755)
+    executable(bare, '#!/bin/sh\necho "ModuleNotFoundError: bench_framework" >&2\nexit 1\n')
     for python, expected in (
         ("", "not the absolute path of a Python"),
         ("python3", "not the absolute path of a Python"),

@@ -19,7 +19,7 @@ from tests.integration.fleet_machines import (
     start_worker,
     start_workers,
 )
-from tests.integration.processes import git
+from tests.integration.processes import executable, git
 
 CARGO = ROOT / "tests" / "fakes" / "cargo"
 TOOLS = ("git", "sh", "strip")
@@ -63,8 +63,7 @@ def tools(machine: Machine, *, cargo: bool) -> Machine:
         (folder / name).symlink_to(str(shutil.which(name)))
     if cargo:
         text = f"#!{sys.executable} -IS\n" + CARGO.read_text().partition("\n")[2]
-        (folder / "cargo").write_text(text)
-        (folder / "cargo").chmod(0o755)
+        executable(folder / "cargo", text)
     machine.env["PATH"] = str(folder)
     return machine
 

@@ -19,6 +19,7 @@ from tests.integration.processes import (
     Process,
     benchctl,
     count_rounds,
+    executable,
     fake_hyperfine,
     isolated,
     start,
@@ -302,8 +303,7 @@ def early(tmp_path: Path) -> Folder:
     """
     folder = Folder(tmp_path, 0.052)
     program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho 42\n")
-    program.chmod(0o755)
+    executable(program, "#!/bin/sh\necho 42\n")
     text = SCENARIO.replace('"<b>odd | name</b>"', "third").partition("gate:")[0]
     text = text.replace("rounds: 24, until: rounds", "rounds: {min: 12, max: 60}, control: false")
     (tmp_path / "gated.yaml").write_text(text.replace("/bin/echo", str(program)))

@@ -12,6 +12,7 @@ from bench_framework.store.finding import find_records
 from tests.integration.processes import (
     Done,
     benchctl,
+    executable,
     fake_hyperfine_of_programs,
     git,
     isolated,
@@ -324,8 +325,7 @@ def test_no_program_of_a_repository_runs_and_its_index_is_only_read(
 ) -> None:
     project.branch(SLOWER)
     mark, program = tmp_path / "ran", tmp_path / "program"
-    program.write_text(f"#!/bin/sh\necho $0 >> {mark}\n", encoding="utf-8")
-    program.chmod(0o755)
+    executable(program, f"#!/bin/sh\necho $0 >> {mark}\n")
     hooks = project.folder / ".git" / "hooks"
     hooks.mkdir(exist_ok=True)
     for name in ("post-index-change", "post-checkout", "reference-transaction"):

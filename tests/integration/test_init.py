@@ -155,8 +155,7 @@ def test_errors_of_cargo_are_shown(workspace: Path) -> None:
     assert "error[BX231]: cannot start cargo" in done.stderr
     cargo = workspace / "cargo"
     for output in ("[]", '{"packages": [{}], "workspace_root": "/"}', "no JSON"):
-        cargo.write_text(f"#!/bin/sh\necho '{output}'\n")
-        cargo.chmod(0o755)
+        processes.executable(cargo, f"#!/bin/sh\necho '{output}'\n")
         done = benchctl(workspace, "init", "--", "x", code=2, PATH=f"{workspace}:/usr/bin:/bin")
         assert "its output is not that of cargo metadata" in done.stderr
     assert not (workspace / "bench").exists()

@@ -299,8 +299,7 @@ def test_one_comment_of_the_pull_request_is_updated(
     script = step(workflow, "Post or update the comment", "jobs", "comment")
     tool = tmp_path / "bin" / "gh"
     tool.parent.mkdir()
-    tool.write_text(GH.format(python=sys.executable, folder=str(tmp_path)))
-    tool.chmod(0o755)
+    processes.executable(tool, GH.format(python=sys.executable, folder=str(tmp_path)))
     listed = [
         {"id": 10 + n, "user": {"type": kind}, "body": f"{text}\r\nold"}
         for n, (kind, text) in enumerate(comments)

@@ -58,8 +58,7 @@ def hyperfine() -> str:
 @pytest.fixture
 def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
     for name, text in (("program", PROGRAM), ("gen", GENERATOR)):
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
+        processes.executable(tmp_path / name, text)
     corpus = {"a.txt": "a\n", "corpus/b.rs": "b\n", "corpus/deep/c d.rs": "c\n", "corpus/.x": "x\n"}
     for name, text in corpus.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)

@@ -223,8 +223,7 @@ def test_a_library_that_cannot_be_built_names_the_cause(
     compile_c(tmp_path / "prog", C_PROGRAM)
     cargo = tmp_path / "bin" / "cargo"
     cargo.parent.mkdir()
-    cargo.write_text("#!/bin/sh\necho 'error: no network' >&2\nexit 101\n")
-    cargo.chmod(0o755)
+    processes.executable(cargo, "#!/bin/sh\necho 'error: no network' >&2\nexit 101\n")
     monkeypatch.setenv("PATH", f"{cargo.parent}:{os.environ['PATH']}")
     done = benchctl("try", "allocators.yaml", library="mimalloc", code=3)
     assert "the library libmimalloc.so cannot be built from libmimalloc-sys" in done.stderr

@@ -15,6 +15,7 @@ from bench_framework.store.finding import find_records
 from tests.documents import valid
 from tests.integration.processes import (
     Process,
+    executable,
     fake_hyperfine,
     install_fake,
     isolated,
@@ -42,8 +43,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         (path / "profiled.yaml").write_text(SCENARIO)
-        (path / "prog").write_text("#!/bin/sh\necho 42\n")
-        (path / "prog").chmod(0o755)
+        executable(path / "prog", "#!/bin/sh\necho 42\n")
         (path / "bin").mkdir()
         fake_hyperfine(path, [{"match": "prog", "wall_s": 0.05, "stdout": "42\n"}])
         install_fake("perf", path / "bin" / "perf")

@@ -253,8 +253,7 @@ def test_virtual_environments_are_selected_by_the_path(benchctl: Benchctl, tmp_p
             f"import sys\ndef main():\n    assert {name!r} in sys.prefix\n    print('tool')\nmain()\n"
         )
     entry = tmp_path / "old" / "bin" / "mytool"
-    entry.write_text(f"#!{tmp_path}/old/bin/python\nimport mytool\n")
-    entry.chmod(0o755)
+    processes.executable(entry, f"#!{tmp_path}/old/bin/python\nimport mytool\n")
     for worker in ("{command: [old/bin/python, -m, mytool]}", "{command: [old/bin/mytool]}"):
         more = {"worker": worker, "text": ENVIRONMENTS}
         benchctl("validate", **more)

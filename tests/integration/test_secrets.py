@@ -37,8 +37,7 @@ exit 0
 @pytest.mark.real
 def test_a_record_contains_no_secret(tmp_path: Path) -> None:
     (tmp_path / "secret.yaml").write_text(SCENARIO)
-    (tmp_path / "program").write_text(PROGRAM)
-    (tmp_path / "program").chmod(0o755)
+    processes.executable(tmp_path / "program", PROGRAM)
     benchctl = partial(processes.benchctl, tmp_path, env=processes.real())
     done = benchctl("run", "secret.yaml", "-S", "env.API_TOKEN=hunter2hunter2")
     assert "b failed in warm-up round 1 (exit status 2)" in done.stderr, done.stderr

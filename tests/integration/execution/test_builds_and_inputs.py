@@ -18,7 +18,7 @@ from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.plan import BIN, BuildSpec, Dataset, Input, Plan
 from bench_framework.model.run import Build, PreparedInput
 from tests.integration.execution.conftest import plan_of
-from tests.integration.processes import git
+from tests.integration.processes import executable, git
 
 MAIN = """
 fn main() {
@@ -228,8 +228,7 @@ def test_a_program_that_may_depend_on_its_path_is_not_copied(
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "prog"
-    program.write_text("#!/bin/sh\necho hi\n" if kind != "text" else "echo hi\n")
-    program.chmod(0o755)
+    executable(program, "#!/bin/sh\necho hi\n" if kind != "text" else "echo hi\n")
     name = str(program)
     if kind == "link":
         (folder / "link").symlink_to(program)
@@ -251,8 +250,7 @@ def test_a_program_whose_copy_behaves_differently_is_not_copied(
     tmp_path: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
     program = tmp_path / "prog"
-    program.write_text('#!/bin/sh\ncat "$(dirname "$0")/data"\n')
-    program.chmod(0o755)
+    executable(program, '#!/bin/sh\ncat "$(dirname "$0")/data"\n')
     (tmp_path / "data").write_text("in my folder")
     plan = replace(plan_of({"a": [BIN]}), program=(str(program),))
     same, event = binaries.add_control(
@@ -307,8 +305,7 @@ def test_an_invalid_answer_to_describe_is_one_error(
 ) -> None:
     monkeypatch.setattr(binaries, "DESCRIBE_TIMEOUT_S", 3.0)
     script = tmp_path / "worker.sh"
-    script.write_text(f"#!/bin/sh\n{body}\n")
-    script.chmod(0o755)
+    executable(script, f"#!/bin/sh\n{body}\n")
     with pytest.raises(BuildError, match="no valid answer to `describe`") as caught:
         binaries.describe([str(script)], launcher, env, tmp_path)
     assert caught.value.code == "BX221"

@@ -13,7 +13,7 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import ToolInstall
 from tests.integration.execution.conftest import Recorder
-from tests.integration.processes import FAKES
+from tests.integration.processes import FAKES, executable
 
 NAME = f"{hyperfine.WHEEL.replace('-', '_')}-{hyperfine.WHEEL_VERSION}"
 Find = Callable[[], hyperfine.Hyperfine]
@@ -52,8 +52,7 @@ def program(version: str = "1.20.0") -> str:
 
 def put(path: Path, version: str = "1.20.0") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(program(version), encoding="utf-8")
-    path.chmod(0o755)
+    executable(path, program(version))
     return path
 
 
