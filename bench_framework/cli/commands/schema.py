@@ -33,7 +33,7 @@ CORE: Final = {
     "profile": "workflow.profile:ProfileDocument",
     "init": "cli.commands.init:InitDocument",
     "clean": "workflow.cache:CleanDocument",
-    "try": "workflow.setup.trial:TrialsDocument",
+    "try": "workflow.setup.trial_document:TrialsDocument",
 }
 """The documents of the core. Each place is a dataclass or a union of them."""
 

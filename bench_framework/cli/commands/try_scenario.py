@@ -40,6 +40,7 @@ def try_scenario(
     from bench_framework.workflow.run_options import RunOptions, plan_run
     from bench_framework.workflow.setup import trial
     from bench_framework.workflow.setup.preparation import open_session, try_plan
+    from bench_framework.workflow.setup.trial_document import trials_document
 
     console: Console = context.obj
     plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
@@ -47,7 +48,7 @@ def try_scenario(
         trials = try_plan(plan, session)
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     if console.json:
-        console.emit_json(trial.trials_document(trials))
+        console.emit_json(trials_document(trials))
     else:
         console.emit(_page(trials, console.width))
     for error in errors:

@@ -9,7 +9,6 @@ import pickle
 import platform
 import queue
 import signal
-import socket
 import ssl
 import time
 import warnings
@@ -17,7 +16,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import dask
 from distributed import Client, Future, Security, Worker, get_worker
@@ -33,6 +31,7 @@ from bench_framework.extensions.fleet.arrival import (
     checked_state,
 )
 from bench_framework.extensions.fleet.bundle import damaged
+from bench_framework.extensions.fleet.greeting import require_dask
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
@@ -41,9 +40,6 @@ from bench_framework.version import __version__
 
 CONNECT_S = 10.0
 """Time in seconds to connect to a scheduler."""
-GREETING_BYTES: Final = 8
-MOST_GREETING: Final = 1 << 20
-"""Most bytes of the first message of a scheduler, which has less than a kilobyte."""
 REGISTER_S = 10.0
 """Time in seconds that a worker has to register after the client connected."""
 MACHINE: Final = "machine"
@@ -210,9 +206,7 @@ class Cluster:
     def hosts(self) -> Iterator[WorkerPlace]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self.client.run_on_scheduler(time.time)
-        events = (
-            (at, event) for at, event in self.client.get_events(HOSTS) if checked_event(event)
-        )
+        events = ((at, e) for at, e in self.client.get_events(HOSTS) if checked_event(e))
         gone = {event["host"]: (at, event) for at, event in events}
         runs = self.client.processing()
         for address, worker in _workers(self.client).items():
@@ -223,9 +217,8 @@ class Cluster:
                 yield WorkerPlace(
                     address,
                     name,
-                    resources
-                    if card
-                    else "",  # a host that has no card of benchctl has no version of it
+                    # A host that has no card of benchctl has no version of it.
+                    resources if card else "",
                     card.get("kind", ""),
                     frozenset(card.get("labels", ())),
                     len(runs.get(address, ())),
@@ -297,33 +290,6 @@ def _workers(client: Client) -> dict[str, Any]:
     return workers
 
 
-def _require_dask(address: str, security: Security) -> None:
-    """Check that a server greets as Dask does, with the number of bytes of its first message.
-
-    Dask itself would wait without limit for a server that sends nothing, and reserve as much memory
-    as the first eight bytes of another protocol say.
-
-    Raises `OSError`: there is no connection, or another server listens there.
-    """
-    parts = urlsplit(address)
-    with socket.create_connection((parts.hostname, parts.port), timeout=CONNECT_S) as plain:
-        connection: socket.socket = plain
-        if address.startswith(f"{selection.TLS}://"):
-            context = security.get_connection_args("client")["ssl_context"]
-            connection = context.wrap_socket(plain, server_hostname=parts.hostname)
-        end, greeting = host.seconds() + CONNECT_S, b""
-        with connection, contextlib.suppress(TimeoutError):
-            while len(greeting) < GREETING_BYTES:
-                connection.settimeout(max(0.01, end - host.seconds()))
-                part = connection.recv(GREETING_BYTES - len(greeting))
-                if not part or host.seconds() > end:
-                    break
-                greeting += part
-        size = int.from_bytes(greeting, "little")
-        if len(greeting) < GREETING_BYTES or not 0 < size <= MOST_GREETING:
-            raise OSError("the server there is no scheduler of Dask")
-
-
 @contextlib.contextmanager
 def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster]:
     """Connect to a scheduler. `key` is the key of the error.
@@ -338,7 +304,9 @@ def connected(address: str, key: str = "BX260.not-measured") -> Iterator[Cluster
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # versions are compared with those of the worker
-                _require_dask(address, security)
+                tls = address.startswith(f"{selection.TLS}://")
+                context = security.get_connection_args("client")["ssl_context"] if tls else None
+                require_dask(address, context, CONNECT_S)
                 client = Client(address, security=security, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:
             raise selection.unreachable(address, selection.causes(error), key) from error
