@@ -25,6 +25,7 @@ from bench_framework.model.looks import (
     limited,
 )
 from bench_framework.model.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Block
 from bench_framework.text.numbers import format_clock, format_duration
 
@@ -153,6 +154,23 @@ def session_s(
             count = few if cell_id in state.finished or cell_id in finished else len(rounds)
             total += (measure.warmup_rounds + count) * statistics.median(times[cell_id])
     return total
+
+
+def no_time_for_session(
+    plan: Plan,
+    blocks: Iterable[Block],
+    states: Sequence[InputProgress],
+    finished: Collection[str],
+    elapsed_s: float,
+) -> Reason | None:
+    """Return the reason why the budget has no time for another session, if that is so."""
+    budget_s = plan.measure.budget_s
+    if budget_s is None:
+        return None
+    needed = session_s(plan, blocks, states, finished)
+    if elapsed_s + needed <= budget_s * MOST_OVERRUN:
+        return None
+    return Reason(ReasonCode.NO_TIME_FOR_SESSION, format_clock(needed))
 
 
 def may_be_cold(state: InputProgress) -> bool:

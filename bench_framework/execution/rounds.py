@@ -5,7 +5,7 @@ nothing. See docs/method.md#schedule.
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -14,7 +14,7 @@ from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.benches import screening
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks
-from bench_framework.execution.budget import MOST_OVERRUN, Budget, may_be_cold, session_s
+from bench_framework.execution.budget import Budget, may_be_cold, no_time_for_session
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -29,7 +29,6 @@ from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.run import Block, Event, Look
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
-from bench_framework.text.numbers import format_clock
 
 
 def measure(
@@ -64,19 +63,8 @@ def measure(
         guard = folders.Guard({item.input_id: item for item in files.inputs}, files.builds)
         began, number = seconds() - contents.elapsed_s, sessions.next_session(record.plan, contents)
         try:
-            Measuring(
-                record,
-                session,
-                runner,
-                looker,
-                decides,
-                began,
-                number,
-                files,
-                guard,
-                enough,
-                few_rounds,
-            ).run()
+            part = (began, number, files, guard)
+            Measuring(record, session, runner, looker, decides, *part, enough, few_rounds).run()
         finally:
             runner.sync()
             record.sync()
@@ -164,11 +152,8 @@ class Measuring:
             if not state.stopped and may_be_cold(state):
                 self._block(state, state.reference_id, 1, 0, warmup=True)
             self._drop_failed(state, 1, warmup=True, over=True)
-        return (
-            budget.short_limit(states, self.elapsed_s)
-            if budget.is_short(states, self.elapsed_s)
-            else None
-        )
+        short = budget.is_short(states, self.elapsed_s)
+        return budget.short_limit(states, self.elapsed_s) if short else None
 
     @property
     def _budget(self) -> Budget | None:
@@ -212,22 +197,14 @@ class Measuring:
         due = [(state, self._due_look(state, looks)) for state in states if not state.stopped]
         open_ = [state for state, look in due if look is None or not look.stopped]
         finished = {c for _, look in due if look is not None for c in self._leaving(look, states)}
-        ending = self._no_time(open_, finished)
+        ending = None
+        if open_ and self.number < self.plan.measure.sessions:
+            blocks = self.record.contents.blocks
+            ending = no_time_for_session(self.plan, blocks, open_, finished, self.elapsed_s)
         for state, look in due:
             ends = ending is not None and (look is None or not look.stopped)
-            taken = self._due_look(state, looks, ending) if ends else look
-            if taken is not None:
+            if (taken := self._due_look(state, looks, ending) if ends else look) is not None:
                 self._take(taken, states)
-
-    def _no_time(self, states: Sequence[InputProgress], finished: Collection[str]) -> Reason | None:
-        """Return the reason why the budget has no time for another session, if that is so."""
-        measure = self.plan.measure
-        if not states or measure.budget_s is None or self.number == measure.sessions:
-            return None
-        needed = session_s(self.plan, self.record.contents.blocks, states, finished)
-        if self.elapsed_s + needed <= measure.budget_s * MOST_OVERRUN:
-            return None
-        return Reason(ReasonCode.NO_TIME_FOR_SESSION, format_clock(needed))
 
     @property
     def _warmup_rounds(self) -> int:
@@ -265,7 +242,7 @@ class Measuring:
         return state
 
     def _round(self, state: InputProgress, number: int, *, warmup: bool) -> None:
-        order = self._order(state, number, warmup=warmup)
+        order = schedule.order_of_round(self.plan, state, number, warmup=warmup)
         if event := self.guard.changed(state.input.id) or self.guard.replaced():
             self._add_event(event)
             state.stopped = True
@@ -289,21 +266,6 @@ class Measuring:
         self.runner.sync()
         self.record.sync()
         self._notify(progress.RoundFinished(state.input.id, number, warmup, elapsed))
-
-    def _order(self, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
-        if warmup and self.plan.measure.warmup_rounds == 0:
-            return [state.reference_id]
-        seed, cells = self.plan.measure.seed, state.targets
-        if not (warmup or race.includes_finished(seed, state.input.id, number)):
-            cells = {key: target for key, target in cells.items() if key not in state.finished}
-        order = schedule.order_of(seed, state.input.id, number, cells, warmup=warmup)
-        if warmup and number == 1 and state.reference_id in state.targets:
-            # Warm-up rounds are in no statistic, so the reference cell may come first, and then
-            # its control: a program whose answers vary is found before they are compared.
-            control = self.plan.control_cell(state.input.id)
-            first = [state.reference_id, control.id if control is not None else ""]
-            order.sort(key=lambda id_: first.index(id_) if id_ in first else len(first))
-        return order
 
     def _block(
         self, state: InputProgress, cell_id: str, number: int, position: int, *, warmup: bool
@@ -337,28 +299,17 @@ class Measuring:
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
                 self._drop(state, dropped("failed"), message(blocks[-1].message or "failed"))
-            elif (
-                blocks
-                and blocks[-1].status == "other-output"
-                and (over or not warmup)
-                and (cell_id != state.reference_id or self.plan.answer.check)
-            ):
+            elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
+                if cell_id == state.reference_id and not self.plan.answer.check:
+                    continue
                 self._drop(state, dropped("other-output"), blocks[-1].output_reason)
-        state.stopped = state.stopped or not self._comparable(state)
-
-    def _comparable(self, state: InputProgress) -> bool:
-        """Return false if cells failed and no two of the others can be compared."""
+        # If cells failed and no two of the others can be compared, the input has no result.
         failed, cells = self._failed(), self.plan.compared_cells(state.input.id)
         active = sum(cell.id in state.targets for cell in cells)
-        return active > 1 or not any(cell.id in failed for cell in cells)
+        state.stopped |= active <= 1 and any(cell.id in failed for cell in cells)
 
     def _drop(
-        self,
-        state: InputProgress,
-        line: lines.Dropped,
-        reason: Reason,
-        *,
-        finished: bool = False,
+        self, state: InputProgress, line: lines.Dropped, reason: Reason, *, finished: bool = False
     ) -> None:
         """Drop a cell, or if it is `finished`, measure it in fewer rounds from here on."""
         if finished:

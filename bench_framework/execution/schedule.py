@@ -104,6 +104,23 @@ def order_of(
     return order
 
 
+def order_of_round(plan: Plan, state: InputProgress, number: int, *, warmup: bool) -> list[str]:
+    """Return the cells of a round in their order. Finished cells are in every fourth round only."""
+    if warmup and plan.measure.warmup_rounds == 0:
+        return [state.reference_id]
+    seed, here, cells = plan.measure.seed, state.input.id, {*state.targets}
+    if not (warmup or race.includes_finished(seed, here, number)):
+        cells -= state.finished
+    order = order_of(seed, here, number, cells, warmup=warmup)
+    if warmup and number == 1 and state.reference_id in state.targets:
+        # Warm-up rounds are in no statistic, so the reference cell may come first, and then its
+        # control: a program whose answers vary is found before they are compared.
+        control = plan.control_cell(here)
+        first = [state.reference_id, control.id if control is not None else ""]
+        order.sort(key=lambda id_: first.index(id_) if id_ in first else len(first))
+    return order
+
+
 def repeats_of(walls: Iterable[Sequence[float]]) -> int:
     """Return the runs per block, K = ⌈20 ms ÷ run⌉, for all cells of an input; 1 without any time.
 
