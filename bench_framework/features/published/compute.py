@@ -17,13 +17,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.published import PublishedClaim, PublishedFigure, parse_figure
-from bench_framework.model.reasons import (
-    CONTROL_DIFFERS,
-    ONE_PROGRAM,
-    UNSTABLE,
-    Reason,
-    ReasonCode,
-)
+from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import thresholds
@@ -310,11 +304,7 @@ def _exponent(plan: Plan, step: Scaling) -> PublishedTest:
     outcome, reason = _GROWTH[step.word]
     ends = (step.from_input_id, step.to_input_id)
     evidence = Evidence(
-        metric=step.metric,
-        estimate=step.exponent,
-        lo=step.lo,
-        hi=step.hi,
-        level=step.level,
+        metric=step.metric, estimate=step.exponent, lo=step.lo, hi=step.hi, level=step.level
     )
     return PublishedTest(
         form="exponent",
