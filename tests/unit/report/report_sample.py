@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from bench_framework.compare import causes, contrasts, samples
 from bench_framework.compare.stage import Runs
@@ -57,7 +57,7 @@ from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.context import ReportData
-from tests.build import make_plan
+from tests.build import make_comparison, make_plan
 
 sys.path.insert(
     0, str(Path(__file__).parents[2] / "validation/bench")
@@ -243,14 +243,8 @@ def state(cell: Cell, p: Plan) -> CellState:
     name, reason = ("measured", None) if cell.role is Role.CONTROL else refusal(variant, item.label)
     kind: Literal["measured", "failed", "other-output", "not-comparable"] = name  # type: ignore[assignment]
     effective = {"allocator": "system"} if kind == "not-comparable" else dict(variant.values)
-    return CellState(
-        cell.id,
-        kind,
-        3 if kind == "failed" else ROUNDS,
-        1 if kind == "failed" else 0,
-        reason,
-        effective,
-    )
+    rounds = (3, 1) if kind == "failed" else (ROUNDS, 0)
+    return CellState(cell.id, kind, *rounds, reason, effective)
 
 
 def base_seconds(size: str) -> float:
@@ -278,23 +272,23 @@ def summaries(p: Plan) -> tuple[Summary, ...]:
             ("anon_bytes", 44.0 * MIB, 0.0),
         ):
             around = (centre * (1 - spread), centre * (1 + spread))
-            rows.append(
-                Summary(
-                    cell.id,
-                    metric,
-                    ROUNDS,
-                    ROUNDS,
-                    0,
-                    centre,
-                    *around,
-                    centre * 1.01,
-                    centre * spread * 3,
-                    around[0],
-                    around[1],
-                    around[1],
-                )
-            )
+            figures = (centre, *around, centre * 1.01, centre * spread * 3, *around, around[1])
+            rows.append(Summary(cell.id, metric, ROUNDS, ROUNDS, 0, *figures))
     return tuple(rows)
+
+
+TEST: dict[str, Any] = {
+    "statistic": "typical",
+    "p": 0.0001,
+    "p_adjusted": 0.004,
+    "look": 4,
+    "rounds": ROUNDS,
+    "runs": ROUNDS,
+    "runs_ref": ROUNDS,
+    "mde": 0.021,
+    "rounds_needed": 46,
+}
+"""Results of the test of every comparison."""
 
 
 def judge(ratio: float, half: float) -> Verdict:
@@ -332,30 +326,13 @@ def references(p: Plan, item: Input) -> list[Comparison]:
         ratio = factor(p.variant(cell.variant_id), item.label) / factor(
             p.variant(ref.variant_id), item.label
         )
-        plain = Comparison(
-            cell.id,
-            ref.id,
-            "wall",
-            "reference",
-            judge(ratio, 0.018),
-            thresholds=Thresholds(MARGIN, 0.01),
-        )
+        pair = (cell.id, ref.id, "wall", "reference")
         rows.append(
-            replace(
-                plain,
-                shown=interval(ratio, 0.018, 0.9989),
-                statistic="typical",
-                p=0.0001,
-                p_adjusted=0.004,
-                rounds=ROUNDS,
-                runs=ROUNDS,
-                runs_ref=ROUNDS,
-                look=4,
-                mde=0.021,
-                rounds_needed=46,
+            make_comparison(
+                *pair, judge(ratio, 0.018), shown=interval(ratio, 0.018, 0.9989), **TEST
             )
             if name == "measured"
-            else replace(plain, verdict=Verdict(name), reason=reason)
+            else make_comparison(*pair, Verdict(name), reason)
         )
     return rows
 
@@ -384,17 +361,10 @@ def _comparison(
     family: Literal["headline", "control", "memory"] = (
         "control" if control else "memory" if metric == "peak_rss" else "headline"
     )
-    margin = 0.05 if metric == "peak_rss" else MARGIN
+    pair = (cell.id, baseline.id, metric, family)
+    limits = Thresholds(0.05 if metric == "peak_rss" else MARGIN, 0.01)
     if name != "measured":
-        return Comparison(
-            cell.id,
-            baseline.id,
-            metric,
-            family,
-            Verdict(name),
-            reason,
-            thresholds=Thresholds(margin, 0.01),
-        )
+        return make_comparison(*pair, Verdict(name), reason, thresholds=limits)
     if control:
         ratio = {"wall": 1.0021, "cpu": 0.9994, "peak_rss": 1.0}[metric]
     elif metric == "peak_rss":
@@ -409,26 +379,11 @@ def _comparison(
         ratio = factor(variant, item.label)
     half *= 0.6 if control else 1.0
     verdict = Verdict.INCONCLUSIVE if control else judge(ratio, half)
-    return Comparison(
-        cell.id,
-        baseline.id,
-        metric,
-        family,
-        verdict,
-        None,
-        interval(ratio, half, 0.9989),
-        "median" if metric == "peak_rss" else "typical",
-        interval(ratio, half * 0.6, 0.95),
-        0.0001,
-        0.004,
-        ROUNDS,
-        ROUNDS,
-        ROUNDS,
-        4,
-        0.021,
-        46,
-        thresholds=Thresholds(margin, 0.01),
-    )
+    shown, unadjusted = interval(ratio, half, 0.9989), interval(ratio, half * 0.6, 0.95)
+    figures = {**TEST, "shown": shown, "unadjusted": unadjusted, "thresholds": limits}
+    if metric == "peak_rss":
+        figures["statistic"] = "median"
+    return make_comparison(*pair, verdict, **figures)
 
 
 def best(p: Plan) -> tuple[BestGroup, ...]:
@@ -454,19 +409,9 @@ def scaling(p: Plan) -> tuple[Scaling, ...]:
         for start, end in zip(p.inputs, p.inputs[1:], strict=False):
             growth = math.log(base_seconds(end.label) / base_seconds(start.label))
             exponent = growth / math.log(SIZES[end.label] / SIZES[start.label])
-            rows.append(
-                Scaling(
-                    variant.id,
-                    "wall",
-                    start.id,
-                    end.id,
-                    exponent,
-                    exponent - 0.013,
-                    exponent + 0.012,
-                    0.95,
-                    words[start.label],
-                )
-            )
+            figures = (exponent, exponent - 0.013, exponent + 0.012, 0.95)
+            ends = (variant.id, "wall", start.id, end.id)
+            rows.append(Scaling(*ends, *figures, words[start.label]))
     return tuple(rows)
 
 
@@ -651,19 +596,9 @@ def with_sign_change(data: ReportData) -> ReportData:
             rows.append(replace(c, verdict=verdict, shown=bounds))
         else:
             rows.append(c)
-    crossing = Crossing(
-        ids,
-        variant.id,
-        data.plan.baseline_id,
-        "wall",
-        first.id,
-        last.id,
-        62.3 * MIB,
-        51.2 * MIB,
-        70.9 * MIB,
-        0.98,
-        40,
-    )
+    sizes = (62.3 * MIB, 51.2 * MIB, 70.9 * MIB)
+    pair = (ids, variant.id, data.plan.baseline_id, "wall", first.id, last.id)
+    crossing = Crossing(*pair, *sizes, 0.98, 40)
     structure = replace(data.judgement.structure, crossings=(crossing,))
     return judged_again(data, comparisons=tuple(rows), structure=structure)
 
@@ -672,30 +607,13 @@ def with_sign_change(data: ReportData) -> ReportData:
 def bare() -> ReportData:
     """Return a record without measurements, in which every section prints its fallback."""
     full = sample(rounds=0)
-    empty = replace(
-        full.judgement,
-        states=(),
-        summaries=(),
-        comparisons=(),
-        best=(),
-        floors=(),
-        scaling=(),
-        claims=(),
-        events=(),
-        gaps=(),
-        structure=Structure(),
-        status="failed",
-        causes=(),
-        hypotheses=(),
-    )
+    names = ("states", "summaries", "comparisons", "best", "floors", "scaling", "claims", "events")
+    nothing: dict[str, Any] = dict.fromkeys((*names, "gaps", "causes", "hypotheses"), ())
+    empty = replace(full.judgement, **nothing, structure=Structure(), status="failed")
     return replace(
         full,
         plan=replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=()),
         judgement=empty,
-        blocks=(),
-        builds=(),
-        inputs=(),
-        events=(),
+        **dict.fromkeys(("blocks", "builds", "inputs", "events", "commands"), ()),  # type: ignore[arg-type]
         record_dir="",
-        commands=(),
     )
