@@ -7,6 +7,7 @@ from typing import Any
 from bench_framework.model.judgement import Comparison, Family
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -66,3 +67,17 @@ def make_comparison(
     sides, limits = (cell_id, ref_cell_id, metric), Thresholds(0.02, 0.01)
     comparison = Comparison(*sides, family, verdict, reason, thresholds=limits)
     return replace(comparison, **changes)
+
+
+def make_profile(
+    cell_id: str,
+    runs: Sequence[int],
+    frames: Sequence[Frame],
+    stacks: Sequence[Stack],
+    **changes: Any,
+) -> Profile:
+    """Return a profile of perf with a number of samples for each run."""
+    perf = ("perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers")
+    counts, digests = (tuple(runs), 5, 0), ("aa" * 32, "bb" * 32)
+    profile = Profile(cell_id, *perf, *counts, *digests, tuple(frames), tuple(stacks))
+    return replace(profile, **changes)

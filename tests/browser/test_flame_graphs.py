@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.build import make_profile
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_pages import open_page, set_width
@@ -22,21 +24,7 @@ def profile(cell: str, *counts: int) -> Profile:
     paths = ((0, 1), (0, 1, 2), (0, 3))
     stacks = tuple(Stack(1, count, path) for count, path in zip(counts, paths, strict=True))
     frames = tuple(Frame(name, "tool") for name in NAMES)
-    return Profile(
-        cell,
-        "perf",
-        "perf 6.1",
-        "cpu-clock",
-        997,
-        "frame-pointers",
-        (sum(counts),),
-        1,
-        0,
-        None,
-        None,
-        frames,
-        stacks,
-    )
+    return make_profile(cell, (sum(counts),), frames, stacks)
 
 
 @pytest.fixture

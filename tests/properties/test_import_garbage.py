@@ -7,15 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bench_framework.errors import UsageError
-from bench_framework.extensions.importers.compute import judge_imported
-from bench_framework.extensions.importers.model import Imported, plan_of
-from bench_framework.extensions.importers.record_kind import ImportedFigures, load
+from bench_framework.extensions.importers.model import Imported
+from bench_framework.extensions.importers.record_kind import load
 from bench_framework.features.document import build_document
 from bench_framework.model.sessions import HarnessSession
-from bench_framework.report.context import ReportData
 from bench_framework.store import wire
-from bench_framework.store.records import UNKNOWN_HOST
 from bench_framework.store.sessions import read_session
+from tests.unit.checklist.conftest import report_of
 
 CODES = {"BX451", "BX452", "BX453", "BX454"}
 LEAVES = (
@@ -54,22 +52,9 @@ def judge(session: HarnessSession) -> None:
         1, "r", "n", "2026-01-01T00:00:00Z", "0", session.commands[0].label, (session,)
     )
     assert load(wire.dump(Imported, imported).encode()).imported == imported
-    plan = plan_of(imported)
-    judged = judge_imported(plan, imported)
-    build_document(
-        ReportData(
-            plan=plan,
-            judgement=judged,
-            builds=(),
-            inputs=(),
-            host=UNKNOWN_HOST,
-            blocks=(),
-            record_id="r",
-            started=imported.imported_at,
-            finished=imported.imported_at,
-            figures=ImportedFigures(imported),
-        )
-    )
+    data = report_of(imported)
+    judged = data.judgement
+    build_document(data)
     for comparison in judged.comparisons:
         if comparison.shown is not None:
             assert not math.isnan(comparison.shown.ratio)

@@ -115,21 +115,15 @@ def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:
     )
     first = baseline if baseline is not None else sessions[0].commands[0].label
     imported = Imported(1, "r", "published", "2026-03-02T17:04:00Z", "0.1.0", first, sessions)
-    plan = plan_of(imported)
-    judged = judge_imported(plan, imported)
-    data = ReportData(
-        plan=plan,
-        judgement=judged,
-        builds=(),
-        inputs=(),
-        host=UNKNOWN_HOST,
-        blocks=(),
-        record_id="r",
-        started=imported.imported_at,
-        finished=imported.imported_at,
-        figures=ImportedFigures(imported),
-    )
-    return JudgedReport(judged, _page(build_document(data)))
+    data = report_of(imported)
+    return JudgedReport(data.judgement, _page(build_document(data)))
+
+
+def report_of(imported: Imported) -> ReportData:
+    """Judge imported figures."""
+    plan, at = plan_of(imported), imported.imported_at
+    judged, figures = judge_imported(plan, imported), ImportedFigures(imported)
+    return ReportData(plan, judged, (), (), UNKNOWN_HOST, (), "r", at, at, figures=figures)
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:

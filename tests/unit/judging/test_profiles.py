@@ -10,6 +10,7 @@ from bench_framework.features.profile.compute import attach, interval, shares_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.text.write import lead, say
+from tests.build import make_profile
 from tests.unit.judging.conftest import Study
 
 MAIN, PARSE, COPY, WAIT = (
@@ -30,22 +31,8 @@ def profile(cell: str = "c", buckets: dict[str, str] = BUCKETS) -> Profile:
             Stack(run, 60, (0, 1, 2)),
             Stack(run, 140 - self_samples, (0, 3)),
         ]
-    return Profile(
-        cell,
-        "perf",
-        "perf version 6.1",
-        "cpu-clock",
-        997,
-        "frame-pointers",
-        (200, 200, 200),
-        3,
-        0,
-        "aa",
-        "bb",
-        (MAIN, PARSE, COPY, WAIT),
-        tuple(stacks),
-        buckets,
-    )
+    frames = (MAIN, PARSE, COPY, WAIT)
+    return make_profile(cell, (200, 200, 200), frames, stacks, buckets=buckets)
 
 
 def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:

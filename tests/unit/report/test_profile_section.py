@@ -22,6 +22,7 @@ from bench_framework.report.blocks import Document, Facts, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
+from tests.build import make_profile
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = assets.template_dir() / flame_graph.SCRIPT
@@ -41,23 +42,8 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         for run in range(1, runs + 1)
         for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
     )
-    profiled = Profile(
-        cell,
-        "perf",
-        "perf version 6.1",
-        "cpu-clock",
-        997,
-        "frame-pointers",
-        (100,) * runs,
-        5,
-        0,
-        "aa" * 32,
-        "bb" * 32,
-        FRAMES,
-        stacks,
-        {"sizes <i>": "größe"},
-    )
-    return replace(profiled, **change)
+    buckets = {"sizes <i>": "größe"}
+    return make_profile(cell, (100,) * runs, FRAMES, stacks, **{"buckets": buckets, **change})
 
 
 def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:

@@ -28,7 +28,7 @@ from bench_framework.model.facts.functions import (
     FunctionsOfPair,
 )
 from bench_framework.model.plan import Role
-from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.profile import Frame, Stack
 from bench_framework.model.published import Published, PublishedClaim
 from bench_framework.model.run import Look
 from bench_framework.model.structure import Structure
@@ -36,7 +36,7 @@ from bench_framework.model.verdict import Interval, SessionRatios, Verdict
 from bench_framework.report.blocks import Document, Fallback, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import terminal
-from tests.build import make_comparison
+from tests.build import make_comparison, make_profile
 
 FILE = Path(__file__).parents[2] / "fixtures" / "report_sections.txt"
 
@@ -109,24 +109,10 @@ def profiled() -> ReportData:
         Frame("parse", "prog"),
         Frame("read", "[kernel.kallsyms]", kernel=True),
     )
-    profile = Profile(
-        data.arms(data.plan.inputs[0].id)[0].id,
-        "perf",
-        "perf version 6.1",
-        "cpu-clock",
-        997,
-        "frame-pointers",
-        (100, 100),
-        5,
-        0,
-        "aa" * 32,
-        "bb" * 32,
-        frames,
-        tuple(s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2)))),
-    )
-    return replace(
-        data, profiles=(profile,), judgement=attach(data.judgement, data.plan, (profile,))
-    )
+    stacks = [s for run in (1, 2) for s in (Stack(run, 60, (0, 1)), Stack(run, 40, (0, 2)))]
+    cell = data.arms(data.plan.inputs[0].id)[0]
+    profiles = (make_profile(cell.id, (100, 100), frames, stacks),)
+    return replace(data, profiles=profiles, judgement=attach(data.judgement, data.plan, profiles))
 
 
 def inconclusive() -> ReportData:
