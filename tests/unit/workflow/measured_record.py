@@ -170,6 +170,13 @@ def measured(root: Path) -> Record:
     return record
 
 
+def copied(record: Path, folder: Path) -> Path:
+    """Return a copy of a record below a folder."""
+    copy = folder / "results" / "demo" / record.name
+    shutil.copytree(record, copy)
+    return copy
+
+
 def copy_record(record: Path, folder: Path) -> Path:
     """Copy a record into a folder. Its id becomes the name of the folder, and its start follows."""
     shutil.copytree(record, folder)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +23,7 @@ from bench_framework.workflow.pages import judge_record, report_record
 from bench_framework.workflow.records.verification import verify_record
 from bench_framework.workflow.run import require_plan
 from bench_framework.workflow.run_options import RunOptions
-from tests.unit.workflow.measured_record import AT, TEXT, made_plan
-
-
-def copied(record: Path, tmp_path: Path) -> Path:
-    copy = tmp_path / "results" / "demo" / record.name
-    shutil.copytree(record, copy)
-    return copy
+from tests.unit.workflow.measured_record import AT, TEXT, copied, made_plan
 
 
 def sealed_again(folder: Path) -> None:

@@ -29,7 +29,7 @@ from bench_framework.workflow.records.integrity import (
 )
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
 from tests.documents import valid
-from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, table, written
+from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, copied, table, written
 
 
 def test_an_unchanged_record_has_no_differences(plain: Path, full: Path) -> None:
@@ -90,8 +90,7 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
     plain: Path, tmp_path: Path, step: int
 ) -> None:
     """The default run tests each `step`-th column and the ones that change a claim."""
-    copy = tmp_path / "demo" / plain.name
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     rows = table(plain)
     at, run = rows[0].index("variant"), rows[0].index("run")
     number = next(
@@ -115,8 +114,7 @@ def test_one_character_changed_in_any_column_is_found_with_file_row_and_column(
 
 
 def test_only_the_claims_that_a_changed_run_affects_are_named(plain: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "demo" / plain.name
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     rows = table(plain)
     variant, wall = rows[0].index("variant"), rows[0].index("wall_s")
     for row in rows[1:]:
@@ -138,8 +136,7 @@ def test_only_the_claims_that_a_changed_run_affects_are_named(plain: Path, tmp_p
 def test_an_unreadable_file_is_a_difference(
     plain: Path, tmp_path: Path, name: str, content: bytes
 ) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     (copy / name).write_bytes(content)
     result = verify_record(tmp_path, str(copy))
     assert f"{name}: changed" in result.differences
@@ -150,8 +147,7 @@ def test_an_unreadable_file_is_a_difference(
 
 
 def test_an_inconsistent_file_is_reported_as_corruption(plain: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     (copy / "plan.json").write_text((copy / "plan.json").read_text().replace(TEXT.id, "nowhere"))
     with pytest.raises(RecordError, match="is corrupted") as caught:
         report_record(tmp_path, str(copy))
@@ -165,8 +161,7 @@ def test_an_inconsistent_file_is_reported_as_corruption(plain: Path, tmp_path: P
 def test_a_failure_with_an_intact_record_is_not_reported_as_corruption(
     plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     monkeypatch.setattr("bench_framework.workflow.pages.render_files", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         report_record(tmp_path, str(copy))
@@ -196,8 +191,7 @@ def test_missing_columns_of_an_earlier_version_are_not_a_difference(plain: Path)
 def test_a_table_without_required_columns_is_reported_and_the_journal_is_recomputed(
     plain: Path, tmp_path: Path, missing: set[str], reason: str
 ) -> None:
-    copy = tmp_path / "demo" / plain.name
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     rows = table(plain)
     numbers = [n for n, name in enumerate(rows[0]) if name not in missing]
     shorter = [[row[n] for n in numbers] for row in rows]
@@ -220,8 +214,7 @@ def test_a_table_without_required_columns_is_reported_and_the_journal_is_recompu
 def test_an_unreadable_manifest_is_an_error_with_effect_and_fix(
     plain: Path, tmp_path: Path, text: str | None, cause: str, fix: str
 ) -> None:
-    copy = tmp_path / "demo" / plain.name
-    shutil.copytree(plain, copy)
+    copy = copied(plain, tmp_path)
     (copy / "manifest.json").unlink()
     if text is not None:
         (copy / "manifest.json").write_text(text, encoding="utf-8")
@@ -238,8 +231,7 @@ def test_an_unreadable_manifest_is_an_error_with_effect_and_fix(
 
 @pytest.mark.parametrize("name", ["cells.csv", "comparisons.csv", "builds.csv", "claims.json"])
 def test_one_digit_changed_in_another_file_names_it(full: Path, tmp_path: Path, name: str) -> None:
-    copy = tmp_path / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     text = (copy / name).read_text(encoding="utf-8")
     at = [m.start() for m in re.finditer(r"\d", text)][len(text) // 7]
     (copy / name).write_text(
@@ -310,8 +302,7 @@ def test_runs_that_cannot_be_read_are_one_difference(page: str, tmp_path: Path, 
 def test_a_page_without_runs_is_one_clear_error(
     full: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = tmp_path / "results" / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     report_record(tmp_path, str(copy), formats=("html",), embed_runs=False)
     assert verify_record(tmp_path, str(copy)).differences == ()
     path = alone(tmp_path, (copy / "report.html").read_text(encoding="utf-8"))
@@ -329,8 +320,7 @@ def test_a_page_without_runs_is_one_clear_error(
 def test_a_page_with_too_many_runs_contains_them_only_on_request(
     full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy = tmp_path / "results" / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     monkeypatch.setattr(pages, "MOST_EMBEDDED", 100)
     for requested, contained in ((None, False), (True, True)):
         report_record(tmp_path, str(copy), formats=("html",), embed_runs=requested)
@@ -381,8 +371,7 @@ def test_embedding_runs_needs_the_html_page(full: Path) -> None:
 
 
 def test_a_page_with_its_runs_is_loaded_like_its_record(full: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "results" / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     page = tmp_path / "elsewhere.html"
     shutil.copy(copy / "report.html", page)
     from_page, from_record = bench_framework.load(page), bench_framework.load(copy)
@@ -423,8 +412,7 @@ def test_the_command_prints_a_document(
 def test_a_page_of_custom_templates_contains_them_and_is_rendered_with_them(
     full: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / "results" / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     custom = tmp_path / "custom"
     (custom / "partials").mkdir(parents=True)
     for name in ("report.html.j2", "partials/blocks.html.j2"):
@@ -450,8 +438,7 @@ def test_a_page_of_another_version_is_noted(page: str, tmp_path: Path) -> None:
 
 def judged_by(full: Path, tmp_path: Path, version: str) -> Path:
     """Return a copy of the record with results of another version and another noise floor."""
-    copy = tmp_path / "results" / "demo" / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     path = copy / "claims.json"
     stored = json.loads(path.read_text(encoding="utf-8"))
     stored["benchctl"] = version
@@ -491,8 +478,7 @@ def test_results_of_another_format_are_refused_in_one_sentence(full: Path, tmp_p
 def test_a_lost_manifest_is_not_replaced_by_a_new_one(
     full: Path, tmp_path: Path, command: str, text: str | None, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = tmp_path / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     (copy / "manifest.json").unlink()
     if text is not None:
         (copy / "manifest.json").write_text(text, encoding="utf-8")
@@ -509,8 +495,7 @@ def test_a_lost_manifest_is_not_replaced_by_a_new_one(
 def test_a_report_keeps_the_digests_of_files_that_it_does_not_write(
     full: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     (copy / "events.csv").unlink()
     (copy / "notes.txt").write_text("x", encoding="utf-8")
     (copy / "env.json").write_text("{}", encoding="utf-8")
@@ -527,8 +512,7 @@ def test_a_report_keeps_the_digests_of_files_that_it_does_not_write(
 def test_a_changed_result_of_a_gate_remains_changed_after_a_report(
     full: Path, tmp_path: Path
 ) -> None:
-    copy = tmp_path / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     run_command_line(["gate", str(copy), "--no-confirm"])
     assert verify_record(tmp_path, str(copy)).differences == ()
     (copy / "gate.json").write_text("{}", encoding="utf-8")
@@ -537,8 +521,7 @@ def test_a_changed_result_of_a_gate_remains_changed_after_a_report(
 
 
 def test_the_report_of_an_interrupted_record_has_a_manifest(full: Path, tmp_path: Path) -> None:
-    copy = tmp_path / full.name
-    shutil.copytree(full, copy)
+    copy = copied(full, tmp_path)
     for name in ("manifest.json", "claims.json"):
         (copy / name).unlink()
     report_record(tmp_path, str(copy))
