@@ -9,20 +9,14 @@ import re
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.benches.harness import Harness, NoTime
+from bench_framework.execution.benches.harness import Harness, NoTime, ids_of_list
 from bench_framework.foreign import parse_json, read_regular
 
-_LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
 _META: Final = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """Characters that a regular expression of Rust must escape. It refuses the escape of others."""
 _MOST_BYTES: Final = 16 << 20
 _NANOSECOND: Final = 1e-9
 _QUARTERS: Final = 4
-
-
-def _ids(text: str) -> tuple[str, ...]:
-    matches = (_LISTED.fullmatch(line) for line in text.splitlines())
-    return tuple(match[1] for match in matches if match)
 
 
 def _selection(bench: str) -> tuple[str, ...]:
@@ -55,7 +49,7 @@ HARNESS: Final = Harness(
     name="criterion",
     marker=b"CRITERION_HOME",
     listings=(("--bench", "--list"),),
-    parse_list=_ids,
+    parse_list=ids_of_list,
     options=(
         ("--warm-up-time", "0.05", "--measurement-time", "0.1", *_COMMON),
         # criterion 0.3 accepts whole seconds only.

@@ -1,10 +1,14 @@
 """A harness of benchmarks: how its programs list benchmarks, measure one, and report the time."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from bench_framework.model.run import BenchTarget
+
+_LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
 
 
 class NoTime(Exception):  # noqa: N818 -- the reason for one missing number
@@ -61,3 +65,9 @@ UNITS = {
     "d": 86400.0,
 }
 """Seconds of each unit of time that a harness prints. There are two signs for micro."""
+
+
+def ids_of_list(text: str) -> tuple[str, ...]:
+    """Return the ids of a list in the form of libtest, which criterion prints, too."""
+    matches = (_LISTED.fullmatch(line) for line in text.splitlines())
+    return tuple(match[1] for match in matches if match)

@@ -7,15 +7,9 @@ import re
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.benches.harness import Harness, NoTime
+from bench_framework.execution.benches.harness import Harness, NoTime, ids_of_list
 
-_LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
 _RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns/iter \(.*\).*")
-
-
-def _ids(text: str) -> tuple[str, ...]:
-    matches = (_LISTED.fullmatch(line) for line in text.splitlines())
-    return tuple(match[1] for match in matches if match)
 
 
 def _read(_: Path, printed: str, bench: str) -> float:
@@ -32,7 +26,7 @@ HARNESS: Final = Harness(
     name="libtest",
     marker=b"RUST_TEST_THREADS",
     listings=(("--bench", "--list", "--format", "terse"),),
-    parse_list=_ids,
+    parse_list=ids_of_list,
     options=((),),
     seconds=(0.6,),
     selection=lambda bench: ("--exact", bench),
