@@ -5,32 +5,16 @@ from pathlib import Path
 import pytest
 
 from bench_framework.store.finding import find_records
-from tests.integration.processes import benchctl, fake_hyperfine
+from tests.integration.processes import benchctl
+from tests.integration.test_extensions import project
 
 EXIT_USAGE = 2
-
-SCENARIO = """
-version: 1
-name: templates
-question: Whose page is it?
-worker: {command: [/bin/echo]}
-axes: {arm: [base, slow]}
-command: ["{bin}", "arm-{arm}"]
-baseline: {arm: base}
-measure: {rounds: 3, until: rounds, seed: 5}
-"""
-RULES = [
-    {"match": "arm-base", "wall_s": 0.05, "stdout": "42\n"},
-    {"match": "arm-slow", "wall_s": 0.06, "stdout": "42\n"},
-]
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "own").mkdir()
-    (tmp_path / "scenario.yaml").write_text(SCENARIO)
-    fake_hyperfine(tmp_path, RULES, clock="rounds")
-    return tmp_path
+    return project(tmp_path)
 
 
 def test_a_run_uses_custom_templates_and_verify_renders_them_again(
@@ -39,7 +23,7 @@ def test_a_run_uses_custom_templates_and_verify_renders_them_again(
     (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
     benchctl(folder, "run", "scenario.yaml", "--template", "own", code=0)
     (record,) = find_records(folder / "results")
-    assert (record / "report.md").read_text() == "own page of templates\n"
+    assert (record / "report.md").read_text() == "own page of demo\n"
     assert "<h1" in (record / "report.html").read_text()  # its template is the shipped one
     assert (record / "templates" / "report.md.j2").is_file()
     assert benchctl(folder, "verify", "@last").returncode == 0

@@ -73,6 +73,27 @@ def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:
     return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
 
 
+def cells_of(variants: Sequence[Variant], item: Input) -> list[Cell]:
+    """Return the cells of an input. The first variant is the baseline."""
+    return [
+        Cell(
+            stable_id("cell", v.values, item.values),
+            v.id,
+            item.id,
+            v.label,
+            Role.BASELINE if v is variants[0] else Role.CANDIDATE,
+            (("prog",), (v.label,)),
+        )
+        for v in variants
+    ]
+
+
+def planned_looks(plan: Plan, rounds: int) -> list[Look]:
+    """Return all planned interim analyses that fit into the rounds."""
+    taken = [n for n in looks_of(plan).rounds if n <= rounds] or [rounds]
+    return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
+
+
 @dataclass
 class Study:
     """A plan with one axis ``arm`` and, for several sizes, an input axis. The first arm is the baseline."""
@@ -118,24 +139,10 @@ class Study:
         return Input(name, (("size", name),), Dataset("generated", "prose", size * MIB, 42))
 
     def _cells(self, variants: Sequence[Variant], given: Input) -> list[Cell]:
-        cells = [
-            Cell(
-                stable_id("cell", v.values, given.values),
-                v.id,
-                given.id,
-                v.label,
-                Role.BASELINE if v is variants[0] else Role.CANDIDATE,
-                (("prog",), (v.label,)),
-            )
-            for v in variants
-        ]
+        cells = cells_of(variants, given)
         if self.control:
-            first = cells[0]
-            cells.append(
-                replace(
-                    first, id=stable_id("control", given.values), label="control", role=Role.CONTROL
-                )
-            )
+            key = stable_id("control", given.values)
+            cells.append(replace(cells[0], id=key, label="control", role=Role.CONTROL))
         return cells
 
     def arm_of(self, cell: Cell) -> str:
@@ -161,10 +168,7 @@ class Study:
         return blocks
 
     def looks(self) -> list[Look]:
-        """Return all planned interim analyses that fit into the rounds."""
-        plan = self.plan
-        taken = [n for n in looks_of(plan).rounds if n <= self.rounds] or [self.rounds]
-        return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
+        return planned_looks(self.plan, self.rounds)
 
     def inputs(self) -> list[PreparedInput]:
         return [
@@ -230,18 +234,7 @@ class Crossed:
         ]
         variants = [self._variant(v) for v in chosen if not self.drop(v)]
         inputs = [Input(name, (("where", name),), None) for name in self.inputs]
-        cells = [
-            Cell(
-                stable_id("cell", v.values, i.values),
-                v.id,
-                i.id,
-                v.label,
-                Role.BASELINE if v is variants[0] else Role.CANDIDATE,
-                (("prog",), (v.label,)),
-            )
-            for i in inputs
-            for v in variants
-        ]
+        cells = [cell for item in inputs for cell in cells_of(variants, item)]
         start = dict(variants[0].values)
         experiments = []
         for axis, value in self.adopted:
@@ -292,9 +285,7 @@ class Crossed:
         return blocks
 
     def looks(self) -> list[Look]:
-        plan = self.plan
-        taken = [n for n in looks_of(plan).rounds if n <= self.rounds] or [self.rounds]
-        return [Look(i.id, k, n, n == taken[-1]) for i in plan.inputs for k, n in enumerate(taken)]
+        return planned_looks(self.plan, self.rounds)
 
     def judge(self, wall: Crossing) -> Judgement:
         return judge(self.plan, self.blocks(wall), {}, [], self.looks())
