@@ -43,6 +43,7 @@ def sentence(stdout: str) -> str:
     return " ".join(stdout.partition("\n\n")[2].partition("\n\n")[0].split())
 
 
+@pytest.mark.slow
 def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -new")
     line = sentence(done.stdout)
@@ -89,6 +90,7 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
         (("echo -same", "echo -same2", "--runs", "1"), "more-data", 4),
     ],
 )
+@pytest.mark.slow
 def test_a_decision_is_one_word_and_its_exit_code(
     folder: Path, commands: tuple[str, ...], word: str, code: int
 ) -> None:
@@ -100,6 +102,7 @@ def test_a_decision_is_one_word_and_its_exit_code(
         assert "failed" in done.stdout
 
 
+@pytest.mark.slow
 def test_events_are_lines_that_a_program_reads(folder: Path) -> None:
     words = ("ab", "-n", "a", "-n", "b", "echo -old", "echo -new", "--events", "events.jsonl")
     benchctl(folder, *words, "--budget", "20s")
@@ -119,6 +122,7 @@ def test_events_are_lines_that_a_program_reads(folder: Path) -> None:
     assert "error[BX235]" in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_decision_needs_outputs_that_are_compared(folder: Path) -> None:
     for words in (("--ignore-output",), ("--answer", "none"), ("--answer", "{differs: warn}")):
         done = benchctl(folder, "ab", "--decide", *words, "echo -old", "echo -new", code=2)
@@ -164,6 +168,7 @@ def test_a_saved_scenario_measures_the_same_commands(folder: Path) -> None:
     assert plans[0] == plans[1]
 
 
+@pytest.mark.slow
 def test_two_names_of_one_program_are_named_as_such(folder: Path) -> None:
     (folder / "same").symlink_to("/bin/true")
     done = benchctl(folder, "ab", "./same -old", "/bin/true -old")
@@ -179,6 +184,7 @@ def test_two_names_of_one_program_are_named_as_such(folder: Path) -> None:
     assert "command has no effect" not in page
 
 
+@pytest.mark.slow
 def test_a_slow_expression_ends_at_the_budget(folder: Path) -> None:
     rule = {"match": "", "wall_s": 0.05, "stdout": "a" * 40 + "!"}
     processes.fake_hyperfine(folder, [rule])
@@ -188,6 +194,7 @@ def test_a_slow_expression_ends_at_the_budget(folder: Path) -> None:
     assert "answer.ignore ((a+)+$) exceeded the time limit of 2 s" in text
 
 
+@pytest.mark.slow
 def test_setup_and_cleanup_run_once_conclude_after_each_run_and_all_runs_are_exported(
     folder: Path,
 ) -> None:
@@ -207,6 +214,7 @@ def test_setup_and_cleanup_run_once_conclude_after_each_run_and_all_runs_are_exp
     assert [len(result["times"]) for result in results] == [7, 7]
 
 
+@pytest.mark.slow
 def test_a_failed_setup_ends_the_run_and_a_failed_cleanup_is_a_warning(folder: Path) -> None:
     words = ("ab", "echo -old", "echo -new", "--runs", "7")
     done = benchctl(folder, *words, "-s", "sh -c 'echo no make >&2; exit 4'", code=3)
@@ -217,12 +225,14 @@ def test_a_failed_setup_ends_the_run_and_a_failed_cleanup_is_a_warning(folder: P
     assert "warning[BX206]: the command of --cleanup failed: cannot start /no/such" in done.stderr
 
 
+@pytest.mark.slow
 def test_nothing_is_exported_if_every_command_failed(folder: Path) -> None:
     words = ("ab", "echo -broken", "echo -broken2", "--export-json", "runs.json")
     assert "error[BX131]: the record has no runs" in benchctl(folder, *words, code=3).stderr
     assert not (folder / "runs.json").exists()
 
 
+@pytest.mark.slow
 def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -old", "echo -broken", code=3)
     assert "error[BX201]: echo -broken failed in warm-up round 1 (exit status 7)" in done.stderr
@@ -251,6 +261,7 @@ exit 3
 """
 
 
+@pytest.mark.slow
 def test_the_stderr_of_a_program_that_fails_sometimes_is_stored_and_shown(tmp_path: Path) -> None:
     """The first two repetitions succeed, and the third one fails as the timed run did."""
     rules = [{"match": "flaky", "wall_s": 0.05, "exit_code": 3, "fail_calls": [4]}, *RULES]
@@ -272,6 +283,7 @@ def test_the_stderr_of_a_program_that_fails_sometimes_is_stored_and_shown(tmp_pa
         assert line.replace("\\", "") in (record / page).read_text().replace("\\", "")
 
 
+@pytest.mark.slow
 def test_an_exit_code_without_stderr_is_explained_by_stdout(tmp_path: Path) -> None:
     rule = {"match": "quiet", "wall_s": 0.05, "exit_code": 4}
     processes.fake_hyperfine(tmp_path, [rule, *RULES])
@@ -309,6 +321,7 @@ def test_without_commands_the_error_has_an_example(folder: Path) -> None:
     assert "benchctl ab './old data.json' './new data.json'" in done.stderr
 
 
+@pytest.mark.slow
 def test_values_of_an_argument_are_compared_with_the_first(folder: Path) -> None:
     done = benchctl(folder, "sweep", "which=old,new", "--ignore-output", "--", "echo", "-{which}")
     assert "new is fastest" in " ".join(done.stdout.split())
@@ -318,6 +331,7 @@ def test_values_of_an_argument_are_compared_with_the_first(folder: Path) -> None
     assert "error[BX122]: there is no command" in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_crate_is_built_with_and_without_a_default_feature(folder: Path) -> None:
     """The two builds are real; the times come from the fake hyperfine."""
     (folder / "src").mkdir()
@@ -353,6 +367,7 @@ def test_real_commands_with_a_clear_difference(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [(), ("--ignore-output",)], ids=["compared", "ignored"])
+@pytest.mark.slow
 def test_a_process_that_a_program_leaves_behind_is_not_timed(
     tmp_path: Path, more: tuple[str, ...]
 ) -> None:
@@ -380,6 +395,7 @@ cp /proc/$parent/maps files
 
 
 @pytest.mark.real
+@pytest.mark.slow
 def test_the_first_run_starts_before_numpy_is_loaded(tmp_path: Path) -> None:
     program = tmp_path / "program"
     processes.executable(program, FILES_IN_MEMORY)

@@ -78,6 +78,7 @@ def test_a_command_that_measures_nothing_works(folder: Path, words: str) -> None
 
 
 @pytest.mark.parametrize("words", MEASURING)
+@pytest.mark.slow
 def test_a_command_that_measures_ends_with_one_error(folder: Path, words: str) -> None:
     before = sorted(folder.rglob("*"))
     done = benchctl(folder, *words.split(), env=environment(folder), code=3)

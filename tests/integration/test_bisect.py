@@ -144,6 +144,7 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> History:
     return History(tmp_path_factory.mktemp("history"))
 
 
+@pytest.mark.slow
 def test_the_commit_of_a_regression_is_found_and_the_answer_is_printed(history: History) -> None:
     at = history.range_of(1.05)[2]
     good, bad = f"c{at - 2}", f"c{at + 1}"
@@ -273,6 +274,7 @@ def test_a_merge_is_one_commit_unless_its_branch_is_searched(tmp_path: Path) -> 
         ((), 2, "Missing option '--good'"),
     ],
 )
+@pytest.mark.slow
 def test_bad_input_is_one_error(
     words: tuple[str, ...], code: int, message: str, history: History
 ) -> None:

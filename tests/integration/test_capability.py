@@ -64,6 +64,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Done]:
 
 
 @pytest.mark.real
+@pytest.mark.slow
 def test_it_is_left_out_with_its_reason_and_the_rest_is_measured(
     benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:

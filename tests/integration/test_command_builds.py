@@ -98,6 +98,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_gate_compares_two_commits_and_the_record_has_the_build(project: Project) -> None:
     base = project.commit("fast", "one")
     project.commit("SLOWER", "two")
@@ -136,6 +137,7 @@ def test_the_commit_of_a_regression_is_found_and_the_history_shows_it(project: P
     assert len(records) == 5
 
 
+@pytest.mark.slow
 def test_uncommitted_changes_are_built_and_equal_sources_once(project: Project) -> None:
     (project.folder / "parts" / "second").write_text("new\n")
     project.source.write_text("changed\n")
@@ -184,6 +186,7 @@ def test_a_program_is_built_again_after_a_change_that_may_change_it(project: Pro
     assert "damaged" not in project.program()
 
 
+@pytest.mark.slow
 def test_commands_see_no_repository_of_the_user_and_run_no_hook(project: Project) -> None:
     hooks = project.path / "hooks"
     hooks.mkdir()
@@ -213,6 +216,7 @@ def test_commands_see_no_repository_of_the_user_and_run_no_hook(project: Project
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_build_without_a_program_is_one_error(
     project: Project, build: str, program: str, texts: list[str]
 ) -> None:
@@ -227,6 +231,7 @@ def test_a_build_without_a_program_is_one_error(
     assert not (project.folder / "results").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_build_and_leaves_nothing_behind(project: Project) -> None:
     project.run()
     [record] = find_records(project.folder / "results")
@@ -269,6 +274,7 @@ def test_a_program_with_other_files_runs_where_it_was_built(project: Project) ->
     assert not project.reason(base).startswith("one program")
 
 
+@pytest.mark.slow
 def test_a_patch_is_applied_to_the_copy(project: Project) -> None:
     project.source.write_text("patched\n")
     (project.path / "fix.diff").write_text(git(project.folder, "diff") + "\n")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.documents import valid
 from tests.integration.test_gate import Folder
 
@@ -13,6 +15,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reference" / "documents.md"
 LONGEST = 15
 
 
+@pytest.mark.slow
 def test_the_scripts_read_the_documents_of_run_gate_and_history(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     best, worse, changes = re.findall(r"```python\n(.*?)```", text, re.DOTALL)

@@ -66,6 +66,7 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return folder, env
 
 
+@pytest.mark.slow
 def test_another_package_adds_a_command(extended: tuple[Path, dict[str, str]]) -> None:
     folder, env = extended
     page = benchctl(folder, "--help", env=env).stdout
@@ -86,6 +87,7 @@ def test_another_package_adds_a_section(extended: tuple[Path, dict[str, str]]) -
     assert "report.md" in benchctl(folder, "verify").stdout
 
 
+@pytest.mark.slow
 def test_another_package_adds_a_metric(extended: tuple[Path, dict[str, str]]) -> None:
     folder, env = extended
     measured(folder / "synthetic")
@@ -98,6 +100,7 @@ def test_another_package_adds_a_metric(extended: tuple[Path, dict[str, str]]) ->
     assert "voluntary context switches divided by elapsed time" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_another_package_adds_formats(extended: tuple[Path, dict[str, str]]) -> None:
     folder, env = extended
     table = benchctl(folder, "export", "--format", "markdown", env=env).stdout
@@ -110,6 +113,7 @@ def test_another_package_adds_formats(extended: tuple[Path, dict[str, str]]) -> 
     assert "JSON with timings" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_an_extension_that_fails_is_left_out(tmp_path: Path) -> None:
     folder = project(tmp_path)
     env = isolated(folder, **install(EXAMPLE, folder / "site", BROKEN))
@@ -185,6 +189,7 @@ def tree(tmp_path: Path) -> Path:
     [*(pytest.param((name,), marks=LONG) for name in BUNDLED), tuple(BUNDLED)],
     ids=" ".join,
 )
+@pytest.mark.slow
 def test_a_removed_extension_takes_its_commands_with_it(
     removed: tuple[str, ...], tree: Path, tmp_path: Path
 ) -> None:
@@ -232,6 +237,7 @@ COPY = SectionKind("X02", "ANCHOR", "Copy", "a copy", lambda data: (Fallback("te
         ("environment", "results", "uses the anchor environment of another one"),
     ],
 )
+@pytest.mark.slow
 def test_a_section_that_would_spoil_the_page_is_left_out(
     anchor: str, after: str, cause: str, tmp_path: Path
 ) -> None:

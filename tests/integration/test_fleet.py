@@ -227,6 +227,7 @@ def test_faults_of_a_fleet(make: Callable[..., Machine]) -> None:
     assert worker.wait(PATIENCE_S) == 0
 
 
+@pytest.mark.slow
 def test_an_error_of_the_host_is_reported_here(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host")
     address = start_scheduler(client)

@@ -185,6 +185,7 @@ def test_hosts_build_if_the_client_has_no_cargo(project: Project) -> None:
     assert len(programs_in(host)) == 1
 
 
+@pytest.mark.slow
 def test_a_damaged_program_is_an_error(project: Project) -> None:
     host = project.host("host", cargo=True)
     address = start_scheduler(project.client)

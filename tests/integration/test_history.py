@@ -104,6 +104,7 @@ def test_a_backfill_measures_only_what_is_selected_and_missing(tmp_path: Path) -
     assert len(find_records(project.folder / "results")) == 6
 
 
+@pytest.mark.slow
 def test_a_commit_with_a_failed_configuration_is_not_counted_as_measured(tmp_path: Path) -> None:
     project = Project(tmp_path)
     (project.folder / "scenario.yaml").write_text(TWO)

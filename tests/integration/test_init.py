@@ -74,6 +74,7 @@ def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
     benchctl(workspace, "validate", "bench/server.yaml")
 
 
+@pytest.mark.slow
 def test_in_a_repository_it_prints_how_git_ignores_the_records(workspace: Path) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=workspace, check=True)
     (first, *others) = benchctl(
@@ -91,6 +92,7 @@ def test_in_a_repository_it_prints_how_git_ignores_the_records(workspace: Path) 
     assert again.splitlines() == others
 
 
+@pytest.mark.slow
 def test_exclusive_features_of_a_member_are_never_enabled_together(workspace: Path) -> None:
     manifest = workspace / "cli" / "Cargo.toml"
     manifest.write_text(manifest.read_text().replace("mimalloc = []\n", ""))
@@ -106,6 +108,7 @@ def test_exclusive_features_of_a_member_are_never_enabled_together(workspace: Pa
     assert "exit status 0" in tried
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_without_force(workspace: Path) -> None:
     benchctl(workspace, "init", "--package", "server", "--", "a")
     path = workspace / "bench" / "server.yaml"
@@ -137,6 +140,7 @@ def test_nothing_is_lost_without_force(workspace: Path) -> None:
         (["bench", "word"], "write the command after `--`"),
     ],
 )
+@pytest.mark.slow
 def test_what_is_wrong_gives_one_error_and_no_file(
     workspace: Path, words: list[str], message: str
 ) -> None:
@@ -146,6 +150,7 @@ def test_what_is_wrong_gives_one_error_and_no_file(
     assert not (workspace / "bench").exists()
 
 
+@pytest.mark.slow
 def test_errors_of_cargo_are_shown(workspace: Path) -> None:
     (workspace / "core" / "Cargo.toml").write_text("[package\n")
     done = benchctl(workspace, "init", "--", "x", code=2)
@@ -166,6 +171,7 @@ def test_a_folder_without_a_crate_gets_the_example(tmp_path: Path) -> None:
     assert "is not a crate" in benchctl(tmp_path, "init", "--", "x", code=2).stderr
 
 
+@pytest.mark.slow
 def test_with_a_terminal_it_asks_for_what_is_missing(workspace: Path) -> None:
     output, code = talk(workspace, ["srv\n", "cli\n", "-c {input}\n", "data.txt\n"])
     assert "Error: choose one of: cli, server" in output

@@ -163,6 +163,7 @@ def test_a_folder_of_scenarios_is_gated_together(repository: Path) -> None:
         (["--ci", "github", "--from", FROM, "a b.yaml"], "without quotes"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_gated_is_refused(repository: Path, words: list[str], text: str) -> None:
     program = "version: 1\nname: s\nquestion: q?\nworker: {command: [/bin/true, '{n}']}\n"
     (repository / "sort.yaml").write_text(program + "axes: {n: [1, 2]}\nbaseline: {n: 1}\n")
@@ -283,6 +284,7 @@ def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
         ([], ["abc"], "not of the gate", None, EACH_TIME),
     ],
 )
+@pytest.mark.slow
 def test_one_comment_of_the_pull_request_is_updated(
     repository: Path,
     tmp_path: Path,
@@ -362,6 +364,7 @@ def test_one_comment_of_the_pull_request_is_updated(
         (f"/bench {HOSTILE}", {}, None),
     ],
 )
+@pytest.mark.slow
 def test_a_comment_starts_the_benchmarks_of_a_branch(
     repository: Path, tmp_path: Path, body: str, pull: dict[str, Any], started: str | None
 ) -> None:

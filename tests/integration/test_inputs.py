@@ -103,6 +103,7 @@ def listing(folder: Path, *names: str) -> str:
     return hashlib.sha256(lines.stdout).hexdigest()
 
 
+@pytest.mark.slow
 def test_a_folder_is_one_argument_with_a_digest_over_its_files(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_a_folder_is_one_argument_with_a_digest_over_its_files(
     assert "corpus (3 files)" in page.read_text()
 
 
+@pytest.mark.slow
 def test_files_become_one_argument_each(benchctl: Benchctl, tmp_path: Path) -> None:
     text = 'input: {files: [corpus/**/*.rs, a.txt, "corpus/b.rs"]}'
     paths = [str(tmp_path / name) for name in ["corpus/b.rs", "corpus/deep/c d.rs", "a.txt"]]
@@ -204,6 +206,7 @@ def test_a_command_generates_the_input_once(benchctl: Benchctl, tmp_path: Path) 
         ("input: {folder: broken}", "BC406", ("broken/link cannot be read",)),
     ],
 )
+@pytest.mark.slow
 def test_an_input_that_cannot_be_prepared_is_one_error(
     benchctl: Benchctl, tmp_path: Path, text: str, code: str, messages: tuple[str, ...]
 ) -> None:

@@ -103,6 +103,7 @@ def test_even_a_short_time_measures_one_window_of_each_program(
     assert not (tmp_path / "cache").exists()
 
 
+@pytest.mark.slow
 def test_a_slower_copy_is_reported_as_different_and_refutes_the_machine(
     fake: Callable[..., None],
 ) -> None:
@@ -115,6 +116,7 @@ def test_a_slower_copy_is_reported_as_different_and_refutes_the_machine(
     assert findings.exit_code == 3
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_windows_that_were_measured(
     fake: Callable[..., None], alone: Path
 ) -> None:

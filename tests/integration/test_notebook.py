@@ -82,6 +82,7 @@ def written(path: Path) -> None:
     nbformat.write(notebook, path)
 
 
+@pytest.mark.slow
 def test_the_notebook_of_the_example_gives_its_committed_outputs(tmp_path: Path) -> None:
     if os.environ.get(UPDATE):
         written(EXAMPLE)
@@ -113,6 +114,7 @@ def benchctl(folder: Path, *words: str, code: int = 0) -> str:
     return done.stderr + done.stdout
 
 
+@pytest.mark.slow
 def test_init_writes_a_notebook_for_a_scenario(tmp_path: Path) -> None:
     folder = tmp_path / 'it\'s "mine"'
     (folder / "bench").mkdir(parents=True)
@@ -146,6 +148,7 @@ def test_init_writes_a_notebook_for_a_scenario(tmp_path: Path) -> None:
         (["--notebook", "same.ipynb", "--force"], "same.ipynb is the scenario itself"),
     ],
 )
+@pytest.mark.slow
 def test_what_has_no_notebook_is_refused(tmp_path: Path, words: list[str], message: str) -> None:
     (tmp_path / "bad.yml").write_text("version: 1\n")
     for name in ("good.yml", "same.ipynb"):

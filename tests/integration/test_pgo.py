@@ -183,6 +183,7 @@ def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_pa
         ('{train: [./none, "{bin}"]}', "fast", "the training failed: cannot start ./none"),
     ],
 )
+@pytest.mark.slow
 def test_a_training_that_fails_is_an_error_of_its_variant(
     benchctl: Benchctl, tmp_path: Path, pgo: str, word: str, message: str
 ) -> None:
@@ -198,6 +199,7 @@ def test_a_training_that_fails_is_an_error_of_its_variant(
 
 
 @pytest.mark.parametrize("command", ["run", "try"])
+@pytest.mark.slow
 def test_a_tool_that_does_not_read_the_profiles_is_refused_before_any_build(
     benchctl: Benchctl, tmp_path: Path, command: str
 ) -> None:

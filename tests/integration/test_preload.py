@@ -113,6 +113,7 @@ def crate(folder: Path, *, library: bool) -> str:
         pytest.param("crate without a library", marks=pytest.mark.slow),
     ],
 )
+@pytest.mark.slow
 def test_the_library_is_used_and_the_record_proves_it(
     benchctl: Benchctl, tmp_path: Path, kind: str
 ) -> None:
@@ -170,6 +171,7 @@ def test_the_library_is_used_and_the_record_proves_it(
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_program_that_the_library_does_not_reach_is_refused(
     benchctl: Benchctl, tmp_path: Path, options: list[str], extra: str, reason: str
 ) -> None:
@@ -182,6 +184,7 @@ def test_a_program_that_the_library_does_not_reach_is_refused(
 
 
 @pytest.mark.parametrize("stripped", [False, True])
+@pytest.mark.slow
 def test_a_crate_with_its_own_allocator_is_refused(
     benchctl: Benchctl, tmp_path: Path, *, stripped: bool
 ) -> None:

@@ -90,6 +90,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_profiles_after_measuring_and_the_record_verifies(folder: Folder) -> None:
     code, _, err = folder("run", "profiled.yaml")
     assert code == 0, err
@@ -242,6 +243,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
     "perf" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
     reason="BENCHCTL_TESTS_WITHOUT names perf",
 )
+@pytest.mark.slow
 def test_the_real_perf_reads_a_real_program(folder: Folder) -> None:
     perf = Path(str(shutil.which("perf")))
     (folder.path / "bin" / "perf").unlink()

@@ -105,6 +105,7 @@ def benchctl(tmp_path: Path, env: dict[str, str]) -> Benchctl:
     return call
 
 
+@pytest.mark.slow
 def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_path: Path) -> None:
     done = processes.benchctl(
         tmp_path, "init", "--registry", "greet@1.1.0", "--", "hi", env=env, code=0
@@ -133,6 +134,7 @@ def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_pa
         (["text@1.0.0"], 2, "text 1.0.0 has no package with a binary"),
     ],
 )
+@pytest.mark.slow
 def test_init_refuses_what_is_no_released_program(
     env: dict[str, str], tmp_path: Path, words: list[str], code: int, message: str
 ) -> None:
@@ -143,6 +145,7 @@ def test_init_refuses_what_is_no_released_program(
     assert not (tmp_path / "bench").exists()
 
 
+@pytest.mark.slow
 def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: Path) -> None:
     benchctl("validate")
     assert "2 builds for 2 variants, 2 to do" in benchctl("plan").stdout
@@ -168,6 +171,7 @@ def test_versions_are_fetched_built_and_recorded(benchctl: Benchctl, tmp_path: P
     assert len(units) == 1
 
 
+@pytest.mark.slow
 def test_settings_of_builds_apply_to_a_released_crate(benchctl: Benchctl) -> None:
     worker = (
         "{registry: greet, features: [loud], profile: {opt-level: 1}, rustflags: [-Cdebuginfo=1]}"
@@ -186,6 +190,7 @@ def test_settings_of_builds_apply_to_a_released_crate(benchctl: Benchctl) -> Non
         ("{registry: greet, bin: other}", "1.1.0", ("no bin target named `other`",)),
     ],
 )
+@pytest.mark.slow
 def test_a_crate_that_cannot_be_built_shows_the_message_of_cargo(
     benchctl: Benchctl, worker: str, version: str, messages: tuple[str, ...]
 ) -> None:
@@ -213,6 +218,7 @@ def test_a_missing_version_leaves_out_its_variant(benchctl: Benchctl) -> None:
         ("{git: x, bin: y}", "1.1.0", "BC108", "the worker is not a released crate"),
     ],
 )
+@pytest.mark.slow
 def test_a_mistake_is_an_error_of_validate(
     benchctl: Benchctl, worker: str, version: str, code: str, message: str
 ) -> None:

@@ -64,6 +64,7 @@ gate: {wall: 2%}
     ],
     ids=["run", "filter", "gate", "ab"],
 )
+@pytest.mark.slow
 def test_the_printed_command_resumes(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "a scenario.yaml").write_text(SCENARIO)
     fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "42\n", "sleep_s": 0.05}])

@@ -17,6 +17,7 @@ def folder(tmp_path: Path) -> Path:
     return project(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_run_uses_custom_templates_and_verify_renders_them_again(
     folder: Path,
 ) -> None:

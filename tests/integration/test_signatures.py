@@ -77,6 +77,7 @@ def test_an_unusable_key_is_refused_before_measuring(
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.slow
 def test_a_record_without_a_signature_differs_and_other_files_are_no_keys(
     benchctl: Callable[..., Done],
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_record_without_a_signature_differs_and_other_files_are_no_keys(
 
 
 @pytest.mark.parametrize("character", ["\f", "\v", "\x1c", "\u2028", "\x85", "\r"])
+@pytest.mark.slow
 def test_a_key_after_a_character_that_only_some_programs_show_as_a_line_end_is_not_used(
     benchctl: Callable[..., Done], tmp_path: Path, character: str
 ) -> None:

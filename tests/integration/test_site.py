@@ -30,6 +30,7 @@ def benchctl(folder: Path, *words: str, code: int = 0) -> processes.Done:
     return processes.benchctl(folder, *words, env=processes.real(COLUMNS="100"), code=code)
 
 
+@pytest.mark.slow
 def test_the_command_writes_updates_and_links_to_the_remote(repository: Path) -> None:
     done = benchctl(repository, "site", "public")
     assert done.stdout == "public/index.html: 2 records\n"
@@ -62,6 +63,7 @@ def test_the_command_writes_updates_and_links_to_the_remote(repository: Path) ->
         ([], "Missing argument 'OUT'"),
     ],
 )
+@pytest.mark.slow
 def test_wrong_usage_gives_one_error(repository: Path, words: list[str], message: str) -> None:
     (repository / "notes.txt").write_text("mine")
     done = benchctl(repository, "site", *words, code=2)

@@ -68,6 +68,7 @@ def scenarios_of(folder: Path) -> list[str]:
     return [record.parent.name for record in find_records(folder / "results")]
 
 
+@pytest.mark.slow
 def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
     write(suite / "bench", "broken", program="/no/such/program")
     done = benchctl(suite, "gate", "bench", env=isolated(suite, COLUMNS="120"), code=3)
@@ -189,6 +190,7 @@ def test_runs_share_error_rate_and_index(suite: Path) -> None:
     assert not [*(suite / "results" / "suites").glob("*/junit.xml")]
 
 
+@pytest.mark.slow
 def test_a_plan_divides_the_budget(suite: Path) -> None:
     planned = benchctl(suite, "plan", "bench", "--budget", "4m", "--json", code=0)
     document = valid("plan", planned.stdout)
@@ -226,6 +228,7 @@ def test_a_plan_divides_the_budget(suite: Path) -> None:
         (["run", "bench", "--host", "a"], "--host has no effect on several scenarios"),
     ],
 )
+@pytest.mark.slow
 def test_what_forms_no_suite_is_refused(suite: Path, words: list[str], message: str) -> None:
     (suite / "empty").mkdir()
     (suite / "empty" / "accepted.yaml").write_text("accepted: []\n")

@@ -63,6 +63,7 @@ def skipped(top: Path) -> list[str]:
         ("rust-toolchain.toml", []),
     ],
 )
+@pytest.mark.slow
 def test_a_scenario_without_a_changed_crate_is_skipped(
     workspace: Path, file: str, expected: list[str]
 ) -> None:

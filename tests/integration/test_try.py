@@ -162,6 +162,7 @@ def test_a_panic_is_shown_in_place_of_its_backtrace(benchctl: Benchctl) -> None:
     assert f"failed in its trial run: exit status 101: {panic}\n" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_command_that_needs_another_build_is_not_refused(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -183,6 +184,7 @@ def test_a_candidate_on_the_same_build_that_fails_is_a_warning_before_the_builds
     assert builds(tmp_path) == ["", "fast", "", "fast"]
 
 
+@pytest.mark.slow
 def test_a_baseline_that_varies_is_refused_once(benchctl: Benchctl, tmp_path: Path) -> None:
     done = benchctl("run", "modes.yaml", mode="varying", base="varying", code=3)
     assert done.stderr.count("error[") == 1
@@ -192,6 +194,7 @@ def test_a_baseline_that_varies_is_refused_once(benchctl: Benchctl, tmp_path: Pa
     benchctl("run", "modes.yaml", "-S", "answer.compare=none", mode="varying", base="varying")
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_too_small_is_refused_with_one_that_is_enough(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -211,6 +214,7 @@ def test_the_first_runs_of_all_do_not_count_for_the_budget(
     assert builds(tmp_path) == ["", "fast"]
 
 
+@pytest.mark.slow
 def test_try_shows_each_command_and_the_plan_uses_its_times(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:
@@ -261,6 +265,7 @@ def test_a_form_that_cannot_be_used_is_refused_before_other_builds(
     assert builds(tmp_path) == [""]
 
 
+@pytest.mark.slow
 def test_outputs_that_are_not_compared_are_reported_in_the_report_and_on_the_terminal(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:

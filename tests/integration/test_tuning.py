@@ -72,6 +72,7 @@ def benchctl(tmp_path: Path) -> Callable[..., Done]:
 
 
 @pytest.mark.real
+@pytest.mark.slow
 def test_it_runs_once_and_the_record_contains_its_table(
     benchctl: Callable[..., Done], tmp_path: Path
 ) -> None:
@@ -101,6 +102,7 @@ def test_it_runs_once_and_the_record_contains_its_table(
         ("broken", "error[BX204]: the command under `tuning` failed: exit status 7"),
     ],
 )
+@pytest.mark.slow
 def test_its_failure_prevents_the_measurement(
     benchctl: Callable[..., Done],
     tmp_path: Path,
@@ -119,6 +121,7 @@ def test_its_failure_prevents_the_measurement(
 
 
 @pytest.mark.real
+@pytest.mark.slow
 def test_it_runs_in_the_folder_of_the_runs(benchctl: Callable[..., Done], tmp_path: Path) -> None:
     benchctl("run", "tuned.yaml", kind="good", scenario=IN_INPUT_FOLDER, code=0)
     assert (tmp_path / "work" / "calls").read_text(encoding="utf-8") == "probe\n"

@@ -72,6 +72,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_what_a_form_ignores_is_equal_and_anything_else_is_shown(fake: Any, form: str) -> None:
     policy, outputs, difference = FORMS[form]
     if form == "differs":  # 11 of 1000 lines start with "row 55"

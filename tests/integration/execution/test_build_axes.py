@@ -91,6 +91,7 @@ def test_the_linker_of_a_binary_is_recorded(builds: Builds) -> None:
 
 
 @pytest.mark.parametrize("table", ["build", "target.'cfg(unix)'"])
+@pytest.mark.slow
 def test_flags_of_a_variant_extend_those_of_the_configuration(
     builds: Builds, crate: Path, table: str
 ) -> None:
@@ -185,6 +186,7 @@ def printed(build: Build) -> str:
     return subprocess.run([str(build.path)], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_configuration_outside_of_commits_reaches_every_copy(
     builds: Builds, vendored: Path, tmp_path: Path
 ) -> None:
@@ -222,6 +224,7 @@ def state(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files if ".git" not in path.parts}
 
 
+@pytest.mark.slow
 def test_versions_and_patches_reach_the_binary_and_not_the_users_files(
     builds: Builds, vendored: Path, tmp_path: Path
 ) -> None:

@@ -296,6 +296,7 @@ def test_a_second_benchctl_waits_and_reports_the_first(tmp_path: Path, launcher:
         "echo '{\"protocol\": 2}'",
     ],
 )
+@pytest.mark.slow
 def test_an_invalid_answer_to_describe_is_one_error(
     launcher: Launcher,
     env: dict[str, str],

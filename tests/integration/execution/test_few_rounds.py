@@ -63,6 +63,7 @@ def test_shorter_commands_keep_the_label_test_without_a_control(
     assert not record.contents.limit.control
 
 
+@pytest.mark.slow
 def test_a_budget_that_is_large_enough_changes_nothing(
     fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +75,7 @@ def test_a_budget_that_is_large_enough_changes_nothing(
     assert len(record.plan.cells) == 3
 
 
+@pytest.mark.slow
 def test_a_first_run_that_may_have_read_the_disk_is_no_reason_for_few_rounds(
     fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

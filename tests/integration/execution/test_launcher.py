@@ -274,6 +274,7 @@ def test_of_a_long_output_the_first_and_last_bytes_are_kept(launcher: Launcher) 
 
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.slow
 def test_an_endless_output_takes_no_space_and_ends_with_its_time_limit(
     launcher: Launcher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stream: str
 ) -> None:
@@ -324,6 +325,7 @@ def test_an_endless_stdin_is_an_error(launcher: Launcher, tmp_path: Path, name: 
 
 
 @pytest.mark.parametrize("callback", [None, lambda: None], ids=["timed", "untimed"])
+@pytest.mark.slow
 def test_a_program_that_stops_its_launcher_does_not_stop_benchctl(
     callback: Callable[[], None] | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ time.sleep(0.05)
 """
 
 
+@pytest.mark.slow
 def test_memory_that_is_freed_before_the_end_is_in_the_parts_of_the_peak(
     fake: Any, tmp_path: Path
 ) -> None:
@@ -186,6 +187,7 @@ def test_repeated_instruction_counts_are_equal(fake: Any) -> None:
 
 
 @needs_valgrind
+@pytest.mark.slow
 def test_a_program_that_valgrind_cannot_count_does_not_affect_others(
     fake: Any, tmp_path: Path
 ) -> None:
@@ -206,6 +208,7 @@ def test_a_program_that_valgrind_cannot_count_does_not_affect_others(
 
 
 @needs_valgrind
+@pytest.mark.slow
 def test_a_shell_and_its_children_are_counted_together(fake: Any, tmp_path: Path) -> None:
     twice = script(
         tmp_path, "twice", "/usr/bin/seq 20000 >/dev/null; /usr/bin/seq 20000 >/dev/null; true"

@@ -49,6 +49,7 @@ def rounds_of(record: Record) -> dict[tuple[str, str], int]:
     }
 
 
+@pytest.mark.slow
 def test_a_trailing_cell_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=racing())
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
@@ -66,6 +67,7 @@ def test_a_trailing_cell_is_dropped(fake: Any) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_fixed_strategy_drops_no_cell(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
@@ -73,6 +75,7 @@ def test_the_fixed_strategy_drops_no_cell(fake: Any) -> None:
     assert record.contents.dropped == {}
 
 
+@pytest.mark.slow
 def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=replace(racing(), strategy="fixed"))
     x = plan.inputs[0].id
@@ -93,6 +96,7 @@ def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(fake: An
     assert (line.state, line.round) == ("idle", first)
 
 
+@pytest.mark.slow
 def test_a_resumed_record_keeps_its_finished_cells(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     name = next(c.id for c in plan.cells if c.label == "c")
@@ -113,6 +117,7 @@ def test_a_resumed_record_keeps_its_finished_cells(fake: Any) -> None:
     assert rounds_of(whole)[("all", "c")] == 12 + 2
 
 
+@pytest.mark.slow
 def test_a_finished_cell_that_fails_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed", rounds_max=40))
     name = next(c.id for c in plan.cells if c.label == "c")
@@ -136,6 +141,7 @@ def test_the_baseline_the_control_and_further_references_stay(fake: Any) -> None
     assert set(rounds.values()) == {20}
 
 
+@pytest.mark.slow
 def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(fake: Any) -> None:
     """b is worse on x from the first analysis on, on y from the second; c is worse on x only."""
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing(30))
@@ -147,6 +153,7 @@ def test_a_variant_is_dropped_only_if_it_is_worse_on_every_input(fake: Any) -> N
     assert (counts["x", "c"], counts["y", "c"]) == (30, 30)
 
 
+@pytest.mark.slow
 def test_an_input_on_which_a_variant_failed_is_ignored(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("x", "y"), measure=racing())
     broken = next(

@@ -32,6 +32,7 @@ def policy(rounds: int = 2, **options: Any) -> MeasurePolicy:
     return MeasurePolicy(rounds_min=rounds, rounds_max=rounds, **options)
 
 
+@pytest.mark.slow
 def test_times_are_those_of_the_program(real: Any) -> None:
     record = real.measure(
         plan_of({"a": ["/bin/sleep", "0.05"], "b": ["/bin/sleep", "0.1"]}, measure=policy())
@@ -42,6 +43,7 @@ def test_times_are_those_of_the_program(real: Any) -> None:
     assert {block.exit_codes for block in record.contents.blocks} == {(0,)}
 
 
+@pytest.mark.slow
 def test_every_kind_of_failure_is_reported_and_affects_only_its_cell(real: Any) -> None:
     arms = {
         "good": ["/bin/true"],
@@ -79,6 +81,7 @@ def test_a_failure_that_does_not_repeat_is_reported_as_such(real: Any, tmp_path:
     assert [block.status for block in record.contents.blocks] == ["failed", "ok", "ok", "ok"]
 
 
+@pytest.mark.slow
 def test_peak_memory_is_correct_after_a_larger_program(real: Any, tmp_path: Path) -> None:
     """hyperfine reports a maximum over its children, and a child inherits its parent's peak."""
     ballast = bytearray(BIG_MIB * MIB)  # memory of the parent must not be counted either

@@ -212,6 +212,7 @@ def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved
         (AnswerPolicy("exact", stdout="pipe"), "DRAIN"),
     ],
 )
+@pytest.mark.slow
 def test_where_stdout_goes(fake: Any, answer: AnswerPolicy, output: str) -> None:
     fake.script({"match": "run-", "digest": "d"})
     record = fake.measure(plan_of({"a": ["run-a"]}, answer=answer, measure=policy(1)))
@@ -248,6 +249,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(fake: Any) -> Non
         ({"digests": ["d"], "exit_code": 0, "answer": '{"protocol": 9}\n'}, "protocol 9"),
     ],
 )
+@pytest.mark.slow
 def test_a_malformed_result_fails_its_cell_with_a_message(
     fake: Any, rule: dict[str, Any], words: str
 ) -> None:
@@ -329,6 +331,7 @@ class BlockClock:
 BY_BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=28.0)
 
 
+@pytest.mark.slow
 def test_the_budget_limits_the_rounds_of_a_plan_without_a_number(
     fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -390,6 +393,7 @@ def test_without_warm_up_rounds_the_limit_is_the_largest(fake: Any) -> None:
     assert fake.measure(plan_of(ARMS, measure=policy)).contents.limit.rounds == 1000
 
 
+@pytest.mark.slow
 def test_a_resumed_record_keeps_its_limit(fake: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = plan_of(ARMS, measure=BY_BUDGET)
     clock = BlockClock(fake, monkeypatch)
@@ -449,6 +453,7 @@ def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(fake: 
     assert again.contents.starts == 2
 
 
+@pytest.mark.slow
 def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(fake: Any) -> None:
     plan = plan_of(ARMS, answer=CONTRACT)
     fake.script({"match": "run-", "wall_s": 0.004, "spread": 0, "digest": "d"})
@@ -730,6 +735,7 @@ def test_a_pending_drop_is_done_after_a_kill(fake: Any) -> None:
 
 
 @pytest.mark.parametrize("library", [False, True])
+@pytest.mark.slow
 def test_a_replaced_program_or_library_stops_the_measurement(
     fake: Any, tmp_path: Path, library: bool
 ) -> None:

@@ -100,6 +100,7 @@ def test_a_cell_that_failed_stays_out_of_later_sessions(fake: Any) -> None:
     assert max(b.round for b in record.contents.blocks if b.cell_id in failed) <= 2
 
 
+@pytest.mark.slow
 def test_an_input_whose_cells_failed_does_not_stop_the_sessions_of_another(fake: Any) -> None:
     plan = plan_of(ARMS, inputs=("one", "two"), measure=SESSIONS, cell={"env": ()})
     first, second = plan.inputs
@@ -207,6 +208,7 @@ def all_sessions(fake: Any, record: Record, looker: Looker) -> list[int]:
     return numbers
 
 
+@pytest.mark.slow
 def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any) -> None:
     plan = plan_of(ARMS, measure=RANGE)
     record = fake.create(plan)
@@ -218,6 +220,7 @@ def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_finished_configuration_has_few_rounds_in_later_sessions(fake: Any) -> None:
     plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
     record, cell = fake.create(plan), next(c for c in plan.cells if c.label == "b")
@@ -234,6 +237,7 @@ def test_a_finished_configuration_has_few_rounds_in_later_sessions(fake: Any) ->
     assert warmups == [*range(1, 9)]
 
 
+@pytest.mark.slow
 def test_a_range_ends_if_the_budget_has_no_time_for_another_session(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(RANGE, budget_s=0.001))
     record = fake.create(plan)

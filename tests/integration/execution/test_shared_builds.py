@@ -140,6 +140,7 @@ def bench(tmp_path: Path, launcher: Launcher) -> Bench:
         ("near/src/lib.rs", "near"),
     ],
 )
+@pytest.mark.slow
 def test_revisions_with_equal_times_give_different_programs(
     bench: Bench, name: str, word: str
 ) -> None:
@@ -177,6 +178,7 @@ def test_the_working_tree_shares_with_its_revisions(bench: Bench) -> None:
     assert bench.fresh(tree)["common"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_change_of_the_source_folder_costs_a_build_and_nothing_else(
     bench: Bench,
 ) -> None:
@@ -200,6 +202,7 @@ echo "$CARGO_PKG_NAME $SCCACHE_SERVER_PORT" >> {log}
 
 
 @pytest.mark.parametrize("then", ['exec "$@"', "exit 2"])
+@pytest.mark.slow
 def test_sccache_compiles_downloaded_sources_if_it_is_installed(bench: Bench, then: str) -> None:
     spec = bench.commit("one")
     (plain,) = bench.build(spec)
