@@ -1,4 +1,4 @@
-"""The first message of a scheduler, by which it is told from other servers."""
+"""The first message of a scheduler, which distinguishes it from other servers."""
 
 import contextlib
 import socket

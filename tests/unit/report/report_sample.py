@@ -379,8 +379,8 @@ def _comparison(
         ratio = factor(variant, item.label)
     half *= 0.6 if control else 1.0
     verdict = Verdict.INCONCLUSIVE if control else judge(ratio, half)
-    shown, unadjusted = interval(ratio, half, 0.9989), interval(ratio, half * 0.6, 0.95)
-    figures = {**TEST, "shown": shown, "unadjusted": unadjusted, "thresholds": limits}
+    adjusted, unadjusted = interval(ratio, half, 0.9989), interval(ratio, half * 0.6, 0.95)
+    figures = {**TEST, "shown": adjusted, "unadjusted": unadjusted, "thresholds": limits}
     if metric == "peak_rss":
         figures["statistic"] = "median"
     return make_comparison(*pair, verdict, **figures)

@@ -42,8 +42,8 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         for run in range(1, runs + 1)
         for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
     )
-    buckets = {"sizes <i>": "größe"}
-    return make_profile(cell, (100,) * runs, FRAMES, stacks, **{"buckets": buckets, **change})
+    changes = {"stacks": stacks, "buckets": {"sizes <i>": "größe"}, **change}
+    return make_profile(cell, (100,) * runs, FRAMES, **changes)
 
 
 def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:
