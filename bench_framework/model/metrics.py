@@ -101,6 +101,7 @@ _counted = partial(
     countable=True,
     gated=True,
 )
+_simulated = partial(_counted, source=f"{COUNTING} with a simulation of the caches, outside timing")
 _of_build = partial(MetricKind, unit="bytes", direction="lower", judged="exact", source=BUILD)
 
 METRICS: Final[dict[str, MetricKind]] = {
@@ -240,6 +241,15 @@ METRICS: Final[dict[str, MetricKind]] = {
             "system calls",
             "system calls of a run, with those of its start",
         ),
+        _simulated(
+            "d1_misses", "D1 cache misses", "data accesses that miss the simulated first cache"
+        ),
+        _simulated("ll_misses", "LL cache misses", "accesses that miss the simulated last cache"),
+        _simulated(
+            "estimated_cycles",
+            "estimated cycles",
+            "instructions + 10 × misses of the first caches + 100 × LL misses; a weight, not a time",
+        ),
         _of_build("binary_size", "binary size", "size of the binary's file", gated=True),
         _of_build("stripped_size", "size without symbols", "size of the binary without symbols"),
         _of_build(
@@ -276,6 +286,8 @@ GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""
 COUNTED: Final = tuple(kind.name for kind in METRICS.values() if kind.source.startswith(COUNTING))
 """Exact metrics that are counted together in untimed runs."""
+SIMULATED: Final = tuple(kind.name for kind in METRICS.values() if "simulation" in kind.source)
+"""Those of them that need a simulation of the caches."""
 OF_A_BLOCK: Final = tuple(
     kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.formula
 )
@@ -344,22 +356,6 @@ class DeclaredMetric:
     path: tuple[str | int, ...] = ()
     regex: str = ""
     about: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class InstructionPolicy:
-    """How instructions are counted.
-
-    Attributes:
-        timeout_s: time limit of one run, in seconds.
-        optional: true if only the gate uses the counts. The record is then measured even if no
-            tool can count.
-    """
-
-    runs: int = 3
-    timeout_s: float = 600.0
-    tool: Literal["valgrind", "perf"] = "valgrind"
-    optional: bool = False
 
 
 def is_exact(metric: str) -> bool:

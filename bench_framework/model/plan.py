@@ -18,8 +18,14 @@ from typing import Any, Final, Literal
 from bench_framework.model import declarations as declared
 from bench_framework.model.command_build import CommandBuild
 from bench_framework.model.invocation import Invocation
-from bench_framework.model.metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.policies import (
+    AnswerPolicy,
+    HostPolicy,
+    InstructionPolicy,
+    JudgePolicy,
+    MeasurePolicy,
+)
 from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.reasons import Reason, ReasonCode

@@ -39,6 +39,24 @@ BENCH_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((ITERATION, 0.02),)
 
 
 @dataclass(frozen=True, slots=True)
+class InstructionPolicy:
+    """How instructions are counted.
+
+    Attributes:
+        timeout_s: time limit of one run, in seconds.
+        optional: true if only the gate uses the counts. The record is then measured even if no
+            tool can count.
+        cache_sim: simulate the caches, too.
+    """
+
+    runs: int = 3
+    timeout_s: float = 600.0
+    tool: Literal["valgrind", "perf"] = "valgrind"
+    optional: bool = False
+    cache_sim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerPolicy:
     """How benchctl checks that two runs did the same work."""
 

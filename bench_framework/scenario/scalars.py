@@ -26,7 +26,7 @@ _RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION
 AXIS_NAME: Final = "[A-Za-z][A-Za-z0-9_-]{0,63}"
 SYMBOL: Final = "[a-z][a-z0-9_]{0,63}"
 SCENARIO_NAME: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
-MAX_LISTED: Final = 13
+MAX_LISTED: Final = 14
 """Largest number of allowed names that a message lists."""
 
 

@@ -68,6 +68,14 @@ def run(
             "--profile/--no-profile", help="Profile functions after measuring. Default: from FILE."
         ),
     ] = None,
+    cache_sim: Annotated[
+        bool,
+        Option(
+            "--cache-sim",
+            help="Estimate cache misses and cycles in the runs that count instructions, which then take "
+            "about twice as long. Needs valgrind.",
+        ),
+    ] = False,
     embed_runs: shared.EmbedRuns = None,
     template: shared.Template = None,
     gated: Annotated[
@@ -129,6 +137,7 @@ def run(
         until=until,
         sessions=sessions,
         every=every,
+        cache_sim=cache_sim,
     )
     options = RunOptions(
         results=out or console.results,
@@ -186,6 +195,7 @@ def _overrides(
     rounds: str | None,
     until: str | None,
     sessions: str | None = None,
+    cache_sim: bool = False,
     **others: str | None,
 ) -> list[str]:
     """Return the options of this command as overrides of the scenario, which is where they are checked."""
@@ -202,6 +212,8 @@ def _overrides(
     if sessions is not None:
         overrides.append(f"measure.sessions={flow(number_or_range(sessions))}")
     overrides += [f"measure.{key}={value}" for key, value in others.items() if value is not None]
+    if cache_sim:
+        overrides.append("metrics.instructions.cache-sim=true")
     if until is not None:
         value = f"{{precision: {until}}}" if until.endswith("%") else until
         overrides.append(f"measure.until={value}")

@@ -25,6 +25,13 @@ from bench_framework.model.functions import (
 
 INSTRUCTIONS_EVENT: Final = "Ir"
 SYSTEM_CALLS_EVENT: Final = "sysCount"
+DATA_MISSES: Final = ("D1mr", "D1mw")
+FIRST_MISSES: Final = ("I1mr", *DATA_MISSES)
+LAST_MISSES: Final = ("ILmr", "DLmr", "DLmw")
+FIRST_MISS_CYCLES: Final = 10
+LAST_MISS_CYCLES: Final = 100
+"""Weights of misses in ``CEst`` of KCachegrind: Ir + 10 Bm + 10 L1m + 20 Ge + 100 L2m + 100 LLm
+(``knownFormula`` in its `globalconfig.cpp`). callgrind counts the other events only with further options."""
 _NAME_LINE: Final = re.compile(r"(?P<key>ob|fn|cob|cfn|fl|fi|fe|cfi|cfl)=\s*(?P<name>.*)")
 _NUMBERED: Final = re.compile(r"\((?P<number>\d+)\)(?:\s+(?P<name>.*))?")
 _COST: Final = re.compile(r"(?:[+-]?\d+|\*|0x[0-9a-fA-F]+)(?:\s+(?P<costs>\d[\d\s]*))?\s*")
@@ -61,8 +68,8 @@ class FunctionCosts:
     """Caller and callee → number of calls."""
     inclusive: Counter[tuple[Function, Function]] = field(default_factory=Counter)
     """Caller and callee → instructions during these calls."""
-    counts_system_calls: bool = False
-    """True if callgrind counted system calls."""
+    events: Counter[str] = field(default_factory=Counter)
+    """Name of each event → its number in the run."""
 
     def read(self, lines: Iterable[str]) -> None:
         """Add the exclusive costs of each function of one file, and the calls between functions."""
@@ -75,7 +82,10 @@ class FunctionCosts:
             if line.startswith("events:"):
                 events = line.removeprefix("events:").split()
                 columns = {name: place for place, name in enumerate(events)}
-                self.counts_system_calls |= SYSTEM_CALLS_EVENT in columns
+            elif line.startswith("summary:"):
+                costs = [int(word) for word in line.removeprefix("summary:").split()]
+                costs += [0] * (len(columns) - len(costs))  # zeros at the end of a line are omitted
+                self.events.update({name: costs[place] for name, place in columns.items()})
             elif entry := _NAME_LINE.fullmatch(line):
                 key = entry["key"]
                 name = _resolve(names, key, entry["name"])
@@ -117,8 +127,16 @@ class FunctionCosts:
             if metric and outside and not _SYSTEM_LIBRARY.fullmatch(caller[1]):
                 counts[metric] += number
         known = {name: float(counts[name]) for name in ALLOCATOR_METRICS} if counts else {}
-        if self.counts_system_calls:
-            known["system_calls"] = float(self.system_calls.total())
+        if SYSTEM_CALLS_EVENT in self.events:
+            known["system_calls"] = float(self.events[SYSTEM_CALLS_EVENT])
+        if self.events.keys() >= {*FIRST_MISSES, *LAST_MISSES}:
+            data, first, last = (
+                float(sum(self.events[event] for event in events))
+                for events in (DATA_MISSES, FIRST_MISSES, LAST_MISSES)
+            )
+            cycles = FIRST_MISS_CYCLES * first + LAST_MISS_CYCLES * last
+            cycles += self.events[INSTRUCTIONS_EVENT]
+            known |= {"d1_misses": data, "ll_misses": last, "estimated_cycles": cycles}
         return known
 
     def counted(self, cell_id: str, run: int, program: str) -> FunctionCounts:

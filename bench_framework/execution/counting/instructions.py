@@ -23,7 +23,8 @@ from bench_framework.execution.machine.host import utc_now, version_of
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
-from bench_framework.model.metrics import INSTRUCTIONS, InstructionPolicy
+from bench_framework.model.metrics import INSTRUCTIONS
+from bench_framework.model.policies import InstructionPolicy
 from bench_framework.model.run import Observation
 from bench_framework.text.numbers import shortest
 
@@ -71,6 +72,7 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
             program,
             "--tool=callgrind",
             "--collect-systime=yes",
+            *(["--cache-sim=yes"] if policy.cache_sim else []),
             "--trace-children=yes",
             *files,
         ]

@@ -26,8 +26,9 @@ from bench_framework.execution.machine.processes import (
 )
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
-from bench_framework.model.metrics import KERNEL_KEYS, InstructionPolicy
+from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.policies import InstructionPolicy
 from bench_framework.model.run import Event, Observation
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record

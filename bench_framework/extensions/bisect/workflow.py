@@ -27,9 +27,9 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
-from bench_framework.model.metrics import COUNTED, InstructionPolicy, is_exact
+from bench_framework.model.metrics import COUNTED, is_exact
 from bench_framework.model.plan import Bench, Cell, Plan, Role, stable_id
-from bench_framework.model.policies import GatePolicy
+from bench_framework.model.policies import GatePolicy, InstructionPolicy
 from bench_framework.model.revisions import Commit, Revisions
 from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id

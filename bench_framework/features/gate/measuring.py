@@ -16,8 +16,9 @@ from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.gate import PairState
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
-from bench_framework.model.metrics import COUNTED, InstructionPolicy
+from bench_framework.model.metrics import COUNTED
 from bench_framework.model.plan import Plan
+from bench_framework.model.policies import InstructionPolicy
 from bench_framework.model.race import may_leave
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.run import Build, Look

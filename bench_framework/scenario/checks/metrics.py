@@ -12,11 +12,12 @@ from bench_framework.model.metrics import (
     INSTRUCTIONS,
     ITERATION,
     METRICS,
+    SIMULATED,
     UNITS,
     DeclaredMetric,
-    InstructionPolicy,
     is_exact,
 )
+from bench_framework.model.policies import InstructionPolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex, list_names
@@ -56,15 +57,16 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
     """Return how to count, or `None` if `judge`, `metrics` and `gate` omit what is counted."""
     spec = scenario.spec
     part, judged = spec.metrics.get(INSTRUCTIONS), any(name in COUNTED for name in spec.judge)
-    gated = any(
-        name in COUNTED
-        for name in (*dict(spec.gate.margins), *(budget.metric for budget in spec.gate.budgets))
-    )
+    in_gate = {*dict(spec.gate.margins), *(budget.metric for budget in spec.gate.budgets)}
+    gated = not in_gate.isdisjoint(COUNTED)
+    estimated = not in_gate.union(spec.judge).isdisjoint(SIMULATED)
     if part is not None:
-        return InstructionPolicy(part.runs, part.timeout, part.tool, optional=gated and not judged)
+        optional, simulated = gated and not judged, estimated or part.cache_sim
+        return InstructionPolicy(part.runs, part.timeout, part.tool, optional, simulated)
     if judged:
-        return InstructionPolicy()
-    return InstructionPolicy(runs=GATED_COUNTS, optional=True) if gated else None
+        return InstructionPolicy(cache_sim=estimated)
+    gate_only = InstructionPolicy(runs=GATED_COUNTS, optional=True, cache_sim=estimated)
+    return gate_only if gated else None
 
 
 def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:
@@ -78,6 +80,9 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
                     key=key,
                     counter_keys=", ".join(COUNTER_KEYS),
                 )
+        policy = instruction_policy(scenario)
+        if part.tool == "perf" and policy is not None and policy.cache_sim:
+            yield scenario.value_problem((*path, "tool"), "BC108.perf-without-caches")
         return
     if name in METRICS:
         use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"

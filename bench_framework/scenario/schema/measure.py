@@ -259,7 +259,7 @@ def _reserved_bucket(policy: ProfilePolicy) -> None:
 Profiling: TypeAlias = Annotated[ProfilePolicy, PlanPart(_reserved_bucket)]
 
 
-COUNTER_KEYS: Final = ("runs", "timeout", "tool")
+COUNTER_KEYS: Final = ("runs", "timeout", "tool", "cache-sim")
 """Keys that only `instructions` takes."""
 SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
 """Keys that every other metric takes."""
@@ -298,13 +298,16 @@ class MetricPart(Part):
     tool: Annotated[Literal["valgrind", "perf"], ONE_OF] = "valgrind"
     """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
     processor's counters."""
+    cache_sim: Flag = Field(default=False, alias="cache-sim")
+    """Only for `instructions`: simulate the caches, too, which estimates their misses and the cycles.
+    Judged or gated estimates switch it on. Counting then takes about twice as long."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         if self.source is None:
             return self
         for key in COUNTER_KEYS:
-            unused = key in self.model_fields_set
+            unused = key.replace("-", "_") in self.model_fields_set
             refuse_unused(unused, key, "has an effect only for `instructions`")
         both = self.json_path is not None and self.regex is not None
         refuse(both, "BC108.json-and-regex", "regex")

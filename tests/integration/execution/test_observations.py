@@ -16,9 +16,9 @@ from bench_framework.execution.counting import observations
 from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
-from bench_framework.model.metrics import KERNEL_KEYS, DeclaredMetric, InstructionPolicy
+from bench_framework.model.metrics import KERNEL_KEYS, SIMULATED, DeclaredMetric
 from bench_framework.model.plan import Plan
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.policies import AnswerPolicy, InstructionPolicy
 from bench_framework.model.run import Observation
 from bench_framework.store.lines import Dropped
 from bench_framework.store.records import Record
@@ -184,6 +184,34 @@ def test_repeated_instruction_counts_are_equal(fake: Any) -> None:
     for values in counts.values():
         assert max(values) / min(values) < 1.001
     assert counts["b"][0] > 1.5 * counts["a"][0]
+
+
+@needs_valgrind
+@pytest.mark.slow
+def test_estimates_of_caches_repeat_and_leave_the_other_counts_as_they_are(
+    fake: Any, plan_of: Callable[..., Plan]
+) -> None:
+    plan = plan_of({"a": ["/usr/bin/seq", "20000"]}, control=False)
+    plain, simulated = (
+        [
+            o.values
+            for o in count_cells(fake, counting, fake.measure(counting))
+            if o.kind == "instructions"
+        ]
+        for counting in (
+            replace(plan, instructions=InstructionPolicy(runs=2, cache_sim=cache_sim))
+            for cache_sim in (False, True)
+        )
+    )
+    assert SIMULATED[0] not in plain[0]
+    for values in simulated:
+        assert values["instructions"] == pytest.approx(plain[0]["instructions"], rel=0.001)
+        assert values["system_calls"] == plain[0]["system_calls"]
+        assert values["ll_misses"] > 0
+        least = values["instructions"] + 10 * values["d1_misses"] + 100 * values["ll_misses"]
+        assert values["estimated_cycles"] > least, "misses of instructions are not in d1_misses"
+    for metric in SIMULATED:
+        assert simulated[0][metric] == pytest.approx(simulated[1][metric], rel=0.001)
 
 
 @needs_valgrind

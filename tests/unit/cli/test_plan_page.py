@@ -57,3 +57,11 @@ def test_a_range_of_sessions_is_in_the_plan_and_its_document(scenario: Path) -> 
     document = forecast_document(forecast)
     assert document.sessions == SessionCount(2, 4)
     assert document.looks == (24, 36, 48)
+
+
+def test_cache_sim_simulates_caches_in_the_counting_runs(scenario: Path) -> None:
+    given = [_overrides(quick=False, rounds=None, until=None, cache_sim=on) for on in (False, True)]
+    plans = [plan_scenario(str(scenario), overrides=overrides) for overrides in given]
+    assert plans[0].instructions is None
+    assert plans[1].instructions is not None
+    assert plans[1].instructions.cache_sim

@@ -6,7 +6,7 @@ from bench_framework.execution.counting.callgrind import FunctionCosts, differin
 from bench_framework.execution.symbols import grouped_name
 from bench_framework.model.functions import CallCount, FunctionCost
 
-HEAD = "events: Ir sysCount sysTime\n"
+HEAD = "events: Ir sysCount sysTime\nsummary: 9670 7 1\n"
 PROGRAM = """
 ob=(1) /bin/tool
 fn=(1) tool::main
@@ -67,6 +67,21 @@ def costs_of(text: str) -> FunctionCosts:
     costs = FunctionCosts()
     costs.read((HEAD + text).splitlines(keepends=True))
     return costs
+
+
+def test_misses_and_cycles_are_estimated_from_the_events_of_all_processes() -> None:
+    """The weights are those of KCachegrind's CEst: 10 for a first-level miss, 100 for one of the last level."""
+    head = "events: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw sysCount sysTime\n"
+    costs = FunctionCosts()
+    for _ in range(2):
+        costs.read([head, "summary: 1000 300 200 5 30 20 4 3 2 7 1\n", "fn=(1) main\n", "1 1000\n"])
+    assert costs.counters() == {
+        "system_calls": 14.0,
+        "d1_misses": 100.0,
+        "ll_misses": 18.0,
+        "estimated_cycles": 2000.0 + 10 * 110 + 100 * 18,
+    }
+    assert costs_of(PROGRAM).counters().keys().isdisjoint({"d1_misses", "estimated_cycles"})
 
 
 def test_calls_by_the_program_count_and_those_within_the_allocator_and_libc_do_not() -> None:
