@@ -5,7 +5,7 @@ come from either (docs/method.md#two-differences-at-once).
 """
 
 import statistics
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, get_args
 
 from bench_framework.compare.decide import judged_pairs
@@ -16,16 +16,17 @@ from bench_framework.model.facts.causes import (
     Cause,
     CauseEvidence,
     CounterDifference,
+    Explained,
     PartKind,
     TimePart,
     TwoDifferences,
 )
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import contrast_cells
-from bench_framework.model.metrics import CPU, METRICS, WALL
+from bench_framework.model.metrics import CPU, FAULT_COST, METRICS, WAITING, WAITS, WALL
 from bench_framework.model.plan import Cell, Plan
 from bench_framework.model.policies import Metric
-from bench_framework.model.run import Block
+from bench_framework.model.run import Block, Observation
 
 FACTOR: Final = 2.0
 """A counter differs if one side has more than this factor of the other."""
@@ -42,10 +43,18 @@ MOST: Final = 0.5
 SURPLUS: Final = 1.02
 """Largest ratio of the sum of all phases to the elapsed time at which they are parts of it. Phases of
 several threads are summed, and overlap."""
+LEAST_WAITING_S: Final = 0.005
+"""Smallest difference of the waiting that is split: what is waited for is sampled about every millisecond."""
+FAULTS: Final = "minor_faults"
 Series = Mapping[int, float]
 """Round → value."""
 Pairs = list[tuple[float, float]]
 """The values of candidate and reference by round."""
+Values = Mapping[str, float]
+"""Metric → value."""
+Untimed = Mapping[str, Values]
+"""Cell id → values of a run outside timing."""
+NOTHING: Final[Untimed] = {}
 Part = tuple[str, PartKind, Pairs]
 """Name and kind of a part of the time, and its values."""
 
@@ -61,10 +70,14 @@ class _Pair(NamedTuple):
 
 
 def causes(
-    plan: Plan, samples: Mapping[str, Sample], comparisons: Sequence[Comparison]
+    plan: Plan,
+    samples: Mapping[str, Sample],
+    comparisons: Sequence[Comparison],
+    observed: Iterable[Observation] = (),
 ) -> tuple[Cause, ...]:
     """Return the contrasts and hypotheses whose times differ significantly, with the evidence."""
     differing = []
+    untimed = untimed_values(observed)
     for item in plan.inputs:
         for pair in _pairs(plan, item.id):
             ids = pair.candidate.id, pair.reference.id
@@ -72,7 +85,7 @@ def causes(
             if comparison is None or not comparison.verdict.decided:
                 continue
             candidate, reference = (samples.get(cell_id, Sample(cell_id)) for cell_id in ids)
-            evidence = evidence_of(candidate, reference, pair.metric)
+            evidence = evidence_of(candidate, reference, pair.metric, untimed)
             if evidence is None:
                 continue
             second = second_difference(evidence, pair.mechanism, pair.name)
@@ -149,8 +162,13 @@ def two_differences(
     return None
 
 
+def untimed_values(observed: Iterable[Observation]) -> Untimed:
+    """Return what the run of each configuration outside timing gave."""
+    return {o.cell_id: o.values for o in observed if o.kind == "observed"}
+
+
 def evidence_of(
-    candidate: Sample, reference: Sample, metric: Metric = WALL
+    candidate: Sample, reference: Sample, metric: Metric = WALL, untimed: Untimed = NOTHING
 ) -> CauseEvidence | None:
     """Return the evidence for a cause of the time difference between two configurations.
 
@@ -163,6 +181,7 @@ def evidence_of(
         candidate: samples of the configuration with the change.
         reference: samples of the configuration without it.
         metric: the time that differs.
+        untimed: values of a run outside timing by configuration.
 
     Returns:
         `None` if the metric is no time of a run, or if no round has it on both sides.
@@ -185,6 +204,21 @@ def evidence_of(
         for name, kind, pairs in _parts(candidate, reference, walls, metric)
     ]
     counters = _counters(candidate, reference)
+    sides = tuple(untimed.get(sample.cell_id, {}) for sample in (candidate, reference))
+    costs = [side[FAULT_COST] for side in sides if FAULT_COST in side]
+    fault_cost = statistics.fmean(costs) if costs else None
+    explained: list[Explained] = []
+    for part in timed:
+        if part.kind == "waiting":
+            explained += _waits(part, *sides)
+        elif part.kind == "sys" and fault_cost is not None:
+            faults = [
+                timed_count
+                if (timed_count := _count(sample, FAULTS)) is not None
+                else side.get(FAULTS)
+                for sample, side in zip((candidate, reference), sides, strict=True)
+            ]
+            explained += _faults(part, faults, fault_cost)
     return CauseEvidence(
         cell_id=candidate.cell_id,
         ref_cell_id=reference.cell_id,
@@ -193,7 +227,34 @@ def evidence_of(
         difference=_difference([*times.values()]),
         parts=tuple(sorted(timed, key=lambda part: -abs(part.difference))),
         counters=tuple(sorted(counters, key=lambda counter: -counter.factor)),
+        explained=tuple(explained),
+        fault_cost=fault_cost,
     )
+
+
+def _waits(part: TimePart, mine: Values, other: Values) -> Iterator[Explained]:
+    """Yield what the waiting was for, as shares of the difference of the waiting in untimed runs.
+
+    Nothing is known if these runs differ by another amount than the timed ones, within a factor of two.
+    """
+    if not {WAITING} <= mine.keys() & other.keys():
+        return
+    difference = mine[WAITING] - other[WAITING]
+    least, most = sorted((part.difference / FACTOR, part.difference * FACTOR))
+    if abs(difference) < LEAST_WAITING_S or not least <= difference <= most:
+        return
+    for metric in WAITS:
+        if metric in mine and metric in other:
+            share = (mine[metric] - other[metric]) / difference
+            yield Explained(part="waiting", metric=metric, share=share)
+
+
+def _faults(part: TimePart, faults: Sequence[float | None], cost: float) -> Iterator[Explained]:
+    """Yield the share of the difference of the system time that additional page faults cost."""
+    mine, other = faults
+    if mine is not None and other is not None and part.difference:
+        share = (mine - other) * cost / part.difference
+        yield Explained(part="sys", metric=FAULTS, share=share)
 
 
 def _parts(

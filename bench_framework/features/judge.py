@@ -89,7 +89,7 @@ def judge(
     pairs = [*comparisons, *best]
     floors = tuple(f for j in judged for f in j.floors)
     headline = [c for j in judged for c in (*j.headline, *j.further)]
-    differing = causes.causes(plan, samples, pairs)
+    differing = causes.causes(plan, samples, pairs, observed)
     measured_cells = (cell.id for cell in plan.cells if cell.id in samples)
     sampled = tuple(
         medians.summarise(samples[cell_id], metric)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from bench_framework.model.facts.builds import BuildChanges
+from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.policies import Budget, Metric
@@ -81,12 +82,14 @@ class Explanation:
         changes: functions and counts that differ, `None` if they were not counted.
         reason: reason why they were not counted.
         build: what differs between the two builds, `None` if settings and packages are equal.
+        place: where the difference of the time is, if most of it is waiting or system time.
     """
 
     cell_id: str
     changes: FunctionChanges | None = None
     reason: Reason | None = None
     build: BuildChanges | None = None
+    place: CauseEvidence | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from typing import Literal
 
 from bench_framework.model.decision import Decision
 from bench_framework.model.facts.builds import BuildChanges
+from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import BudgetState, PairState
 from bench_framework.model.self_test import TestOutcome, Trial
@@ -62,6 +63,8 @@ class ExplanationDocument:
     """Null if nothing was counted; `text` says why."""
     build: BuildChanges | None
     """Differences of the two builds. Null if their settings and packages are equal, or not known."""
+    place: CauseEvidence | None
+    """Parts of the difference of the time, if most of it is waiting or system time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,18 @@ _rate = partial(MetricKind, judged="shown", source=DERIVED)
 _memory = partial(
     MetricKind, unit="bytes", direction="lower", judged="shown", source="a run outside timing"
 )
+_wait = partial(
+    MetricKind, unit="s", direction="none", judged="shown", source="one run outside timing"
+)
+_IDLE: Final = "time in which no thread could run and"
+_WAITS: Final = (
+    ("total", "waiting", "elapsed time minus processor time, if at most one core was used"),
+    ("disk", "waiting for a disk", f"{_IDLE} one waited for a block device, also for a page"),
+    ("io_uring", "waiting for completions", f"{_IDLE} one waited for io_uring or AIO"),
+    ("sleep", "sleeping", f"{_IDLE} one slept for a given time"),
+    ("lock", "waiting for a lock", f"{_IDLE} all waited for a lock, or for another thread"),
+    ("core", "waiting for a core", "time in which threads could run and had no core"),
+)
 _counter = partial(
     MetricKind,
     unit="count",
@@ -165,6 +177,8 @@ METRICS: Final[dict[str, MetricKind]] = {
             "mapped file memory",
             "pages of files and shared memory (RssFile, RssShmem) at the peak of the resident set",
         ),
+        *(_wait(f"wait_{part}", noun, about) for part, noun, about in _WAITS),
+        _wait("fault_cost", "cost of a minor page fault", "processor time for a new small page"),
         _counter(
             "minor_faults",
             "minor page faults",
@@ -299,6 +313,12 @@ RECEIPT_KEYS: Final = {
 """Key in the answer line of each metric that a worker with the contract counts in every run."""
 KERNEL_KEYS: Final = {kind.name: kind.kernel_key for kind in METRICS.values() if kind.kernel_key}
 """Kernel name of each metric that is counted outside timing for a program without the contract."""
+WAITING: Final = "wait_total"
+WAITS: Final = tuple(f"wait_{part}" for part, *_ in _WAITS[1:])
+"""Parts of `WAITING`. Parts that the machine does not report are missing."""
+FAULT_COST: Final = "fault_cost"
+UNTIMED: Final = (WAITING, *WAITS, FAULT_COST)
+"""Times of one run outside timing, and of the machine."""
 SYSTEM_COUNTERS: Final = tuple(
     kind.name for kind in METRICS.values() if kind.kernel_key or kind.formula
 )

@@ -14,7 +14,14 @@ from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
 from bench_framework.model import contention
-from bench_framework.model.metrics import COUNTED, MEMORY_PARTS, METRICS, PEAK_RSS, RECEIPT_KEYS
+from bench_framework.model.metrics import (
+    COUNTED,
+    MEMORY_PARTS,
+    METRICS,
+    PEAK_RSS,
+    RECEIPT_KEYS,
+    UNTIMED,
+)
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation, Receipt
 from bench_framework.store import wire
@@ -134,7 +141,7 @@ def run_rows(source: Source) -> Iterator[dict[str, Any]]:
             timed_out=o.status == "timeout",
             message=o.message,
         )
-        counts = {name: int(value) for name, value in o.values.items()}
+        counts = {m: v if m in UNTIMED else int(v) for m, v in o.values.items()}
         yield _run(source.cells[o.cell_id], block, next(order)) | {
             "observation": o,
             "kind": o.kind,
@@ -163,7 +170,7 @@ _BLOCK: Final = (
 )
 _AFTER: Final = (
     *listed("runs-tail"),
-    *(metric_column(m, "number", METRICS[m].about, ("counts", m)) for m in COUNTED),
+    *(metric_column(m, "number", METRICS[m].about, ("counts", m)) for m in (*COUNTED, *UNTIMED)),
 )
 COLUMNS: Final = (*_BEFORE, *_BLOCK, *_AFTER)
 """Columns of every record."""

@@ -17,6 +17,7 @@ from bench_framework.model.metrics import (
     METRICS,
     PEAK_RSS,
     SYSTEM_COUNTERS,
+    UNTIMED,
     WALL,
 )
 from bench_framework.model.run import Block
@@ -86,7 +87,7 @@ def cell_columns(source: Source) -> tuple[CsvColumn, ...]:
         *listed("cells"),
         *(
             metric_column(m, "number", f"median of: {METRICS[m].about}", ("summaries", m, "median"))
-            for m in (*SYSTEM_COUNTERS, *COUNTED)
+            for m in (*SYSTEM_COUNTERS, *COUNTED, *UNTIMED)
         ),
         *listed("cells-tail"),
         *declared_columns(source.plan.metrics, median=True),

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from bench_framework.model.facts.causes import HANDLED, CounterDifference, TimePart
-from bench_framework.model.metrics import METRICS
-from bench_framework.text.numbers import format_percent, grouped, show_size
+from bench_framework.model.facts.causes import HANDLED, CauseEvidence, CounterDifference, TimePart
+from bench_framework.model.metrics import METRICS, WAITS
+from bench_framework.text.numbers import format_duration, format_percent, grouped, show_size
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE
 
@@ -14,6 +14,15 @@ _PARTS: Final = {
     "sys": "system time",
     "waiting": "waiting",
 }
+_WAITS: Final = {
+    "wait_disk": "disk",
+    "wait_io_uring": "io_uring or AIO",
+    "wait_sleep": "sleep",
+    "wait_lock": "lock or another thread",
+    "wait_core": "a core",
+}
+LEAST_SHARE: Final = 0.05
+"""Smaller shares of a difference are not listed."""
 
 
 def part_name(part: TimePart) -> str:
@@ -23,11 +32,37 @@ def part_name(part: TimePart) -> str:
 
 def part_text(part: TimePart, share: float) -> str:
     """Return a part with its share of the difference: ``write 69 %``."""
-    return f"{part_name(part)} {MINUS if share < 0 else ''}{format_percent(abs(share), decimals=0)}"
+    return f"{part_name(part)} {_share(share)}"
 
 
-def counter_text(counter: CounterDifference) -> str:
-    """Return a counter with its values on both sides: ``minor page faults 3 791 and 349``."""
+def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
+    """Return a part with what explains it: ``system time 60 % (of it, page faults about 85 %)``."""
+    text = part_text(part, evidence.share(part))
+    shares = [item for item in evidence.explained if item.part == part.kind]
+    if part.kind == "sys" and shares:
+        (faults,) = shares
+        return f"{text} (of it, minor page faults about {_share(faults.share)})"
+    if part.kind != "waiting":
+        return text
+    if not shares:
+        return f"{text} (for what: unknown)"
+    ranked = sorted(shares, key=lambda wait: -abs(wait.share))
+    split = [(_WAITS[item.metric], item.share) for item in ranked]
+    split.append(("other waiting", 1 - sum(share for _, share in split)))
+    listed = ", ".join(f"{name} {_share(s)}" for name, s in split if abs(s) >= LEAST_SHARE)
+    missing = ", ".join(_WAITS[m] for m in WAITS if m not in {item.metric for item in shares})
+    return f"{text} (of it, untimed: {listed}{f'; not known: {missing}' if missing else ''})"
+
+
+def _share(share: float) -> str:
+    return f"{MINUS if share < 0 else ''}{format_percent(abs(share), decimals=0)}"
+
+
+def counter_text(counter: CounterDifference, fault_cost: float | None = None) -> str:
+    """Return a counter with its values on both sides: ``minor page faults 3 791 and 349``.
+
+    With the cost of a page fault, the cost of its difference is added: ``(about 4.1 ms)``.
+    """
     handled = counter.metric == HANDLED
     name = "bytes that the worker reports" if handled else noun(counter.metric)
     in_bytes = handled or METRICS[counter.metric].unit == "bytes"
@@ -35,4 +70,7 @@ def counter_text(counter: CounterDifference) -> str:
         show_size(value, "iec") if in_bytes else grouped(round(value), THIN_SPACE)
         for value in (counter.value, counter.reference)
     )
-    return f"{name} {' and '.join(values)}"
+    text = f"{name} {' and '.join(values)}"
+    if counter.metric != "minor_faults" or fault_cost is None:
+        return text
+    return f"{text} (about {format_duration(fault_cost * abs(counter.value - counter.reference))})"

@@ -114,6 +114,7 @@ FILTERS: Final = {
     "share": figures.share,
     "part": causes.part_name,
     "counter": causes.counter_text,
+    "explained": causes.explained_text,
     "function_name": functions.name_of,
     "function_change": functions.change_of,
     "setting": builds.setting,

@@ -260,7 +260,9 @@ def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
 
 def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
     text = pages.explanation(item)
-    return ExplanationDocument(*_labels(plan, item.cell_id), text, item.changes, item.build)
+    return ExplanationDocument(
+        *_labels(plan, item.cell_id), text, item.changes, item.build, item.place
+    )
 
 
 def _pair(plan: Plan, pair: GatedPair) -> PairDocument:

@@ -5,6 +5,7 @@ memory, and kernel counters of programs without the worker protocol, come from s
 times are not used.
 """
 
+import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.callgrind import differing
 from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
 from bench_framework.execution.machine.host import utc_now
+from bench_framework.execution.machine.page_faults import seconds_of_fault
 from bench_framework.execution.machine.processes import (
     PARTS,
     PEAK_UNIT_BYTES,
@@ -24,9 +26,10 @@ from bench_framework.execution.machine.processes import (
     memory_of,
     session_of,
 )
+from bench_framework.execution.machine.waits import Waits
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
-from bench_framework.model.metrics import KERNEL_KEYS
+from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import InstructionPolicy
 from bench_framework.model.run import Event, Observation
@@ -37,6 +40,10 @@ from bench_framework.text.numbers import shortest
 
 MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
+SHORT_RUNS: Final = 10
+SAMPLED_S: Final = 0.2
+"""A command is run for this time, but at most `SHORT_RUNS` times, to see what it waits for: under other load,
+most short runs also wait for a core. With `prepare` or `cleanup`, at most `MOST_RUNS` times."""
 
 
 def observe_cells(
@@ -210,23 +217,43 @@ def observe_kernel(
 ) -> Observation:
     """Run a cell and read the kernel counters of it and of the children that it waited for.
 
-    The run is repeated until its memory was sampled near the peak, at most `MOST_RUNS` times.
+    The run is repeated until its memory was sampled near the peak, at most `MOST_RUNS` times, and longer if it is
+    short. What it waits for is that of the run that waited least, which other load disturbed least.
 
     Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
-    for _ in range(MOST_RUNS):
+    parts: dict[str, float] = {}
+    waited: dict[str, float] = {}
+    most = MOST_RUNS if target.prepare or target.cleanup else SHORT_RUNS
+    elapsed_s = 0.0
+    for run in range(1, most + 1):
         memory = PeakMemory(memory_of(runner.launcher.pid or 0).get("VmHWM", 0))
-        outcome = runner.run(target, expected, timeout_s, poll=memory.sample)
+        waits = Waits()
+
+        def sample(leader: int, memory: PeakMemory = memory, waits: Waits = waits) -> None:
+            memory.sample(leader)
+            if not waits.sample(memory.pids):
+                memory.scan_at = 0.0
+
+        outcome = runner.run(target, expected, timeout_s, poll=sample)
         ended = outcome.finished if outcome.status == "ok" else None
         used = ended.used if ended is not None else {}
-        near = memory.share(PEAK_UNIT_BYTES * used.get("ru_maxrss", 0)) >= NEAR_PEAK
-        if near or ended is None:
+        if ended is None:
+            break
+        if memory.share(PEAK_UNIT_BYTES * used.get("ru_maxrss", 0)) >= NEAR_PEAK:
+            parts = memory.parts()
+        mine = waits.values(ended.seconds, ended.cpu_s or 0.0)
+        waited = min(waited or mine, mine, key=lambda values: values.get(WAITING, math.inf))
+        elapsed_s += ended.seconds
+        if (parts or run >= MOST_RUNS) and elapsed_s >= SAMPLED_S:
             break
     # The kernel may not count the bytes of storage (proc(5)).
     values = {metric: float(used[key]) for metric, key in KERNEL_KEYS.items() if key in used}
-    if near and ended is not None:
-        values |= memory.parts()
+    if ended is not None:
+        values |= parts | waited
+        if (cost := seconds_of_fault()) is not None:
+            values[FAULT_COST] = cost
     return Observation(
         target.cell.id, "observed", 1, started, TOOL, outcome.status, values, outcome.message
     )
@@ -247,15 +274,15 @@ class PeakMemory:
     def __init__(self, inherited: int = 0) -> None:
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}
-        self._pids: list[int] = []
-        self._scan_at = 0.0
+        self.pids: list[int] = []
+        self.scan_at = 0.0
 
     def sample(self, leader: int) -> None:
         """Read the memory of every process in the session of `leader`."""
         now = time.monotonic()
-        if now >= self._scan_at:
-            self._pids, self._scan_at = session_of(leader), now + SCAN_S
-        for pid in self._pids:
+        if now >= self.scan_at:
+            self.pids, self.scan_at = session_of(leader), now + SCAN_S
+        for pid in self.pids:
             self.add(memory_of(pid))
 
     def add(self, memory: dict[str, int]) -> None:

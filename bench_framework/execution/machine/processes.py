@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.foreign import text_of
 
 PROC: Final = Path("/proc")
-TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status"
+TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status, /proc/PID/task"
 """Name of what counts in a run of kernel counters: the launcher, and this module."""
 PEAK_UNIT_BYTES: Final = 1024
 """Unit of ``ru_maxrss`` in getrusage(2)."""

@@ -7,14 +7,12 @@ from bench_framework.model.metrics import WALL
 from bench_framework.report.blocks import Block, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.text.causes import counter_text, part_text
+from bench_framework.text.causes import LEAST_SHARE, counter_text, explained_text
 from bench_framework.text.numbers import format_duration
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
 from bench_framework.units import MINUS
 
-LEAST_SHARE: Final = 0.05
-"""Parts with a smaller share of the difference are not listed."""
 _CAPTION: Final = (
     "Parts of the time difference of each contrast and hypothesis whose times differ, and what else differs by "
     "more than a factor of two. Of a change that the scenario offers as a cause, the last column has what it does "
@@ -23,7 +21,14 @@ _CAPTION: Final = (
 _LEGEND: Final = (
     "Parts are the phases that the workers report and the time outside of them, otherwise processor time and "
     "waiting. Each is the median over rounds of its difference, so that the shares need not add up to 100 %. The "
-    "processor time of a program that uses several cores can differ by more than its elapsed time."
+    "processor time of a program that uses several cores can differ by more than its elapsed time. These shares are of "
+    "timed rounds."
+)
+_UNTIMED: Final = (
+    "In parentheses is what one more run of each side shows, outside timing. Waiting is split by the states of the "
+    "threads, which are read about every millisecond: shares of the difference of the waiting between these two runs. "
+    "The split is unknown if they differ by another amount than the timed rounds, or if the machine does not show the "
+    "states. Page faults are counted, and cost what a new small page costs on this machine."
 )
 
 
@@ -42,7 +47,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Also different", prose=True),
         Column("As a cause", prose=True),
     )
-    return (Table("causes-table", _CAPTION, columns, rows, (_LEGEND,)),) if rows else ()
+    return (Table("causes-table", _CAPTION, columns, rows, (_LEGEND, _UNTIMED)),) if rows else ()
 
 
 def _row(data: ReportData, causes: list[Cause]) -> Row:
@@ -51,13 +56,13 @@ def _row(data: ReportData, causes: list[Cause]) -> Row:
     label = " against ".join(sides)
     if evidence.metric != WALL:
         label += f", {noun(evidence.metric)}"
-    shares = ((part, evidence.share(part)) for part in evidence.parts)
+    parts = (part for part in evidence.parts if abs(evidence.share(part)) >= LEAST_SHARE)
     sign = MINUS if evidence.difference < 0 else "+"
     return Row.build(
         f"{label}{data.on_input(item, ', input ')}",
         f"{sign}{format_duration(abs(evidence.difference))}",
-        ", ".join(part_text(p, share) for p, share in shares if abs(share) >= LEAST_SHARE),
-        ", ".join(map(counter_text, evidence.counters)),
+        ", ".join(explained_text(part, evidence) for part in parts),
+        ", ".join(counter_text(counter, evidence.fault_cost) for counter in evidence.counters),
         _as_a_cause(causes),
     )
 

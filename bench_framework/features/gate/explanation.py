@@ -1,14 +1,16 @@
 """Why a candidate is worse: functions and counts that differ in counted runs of both sides."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bench_framework.compare import functions
+from bench_framework.compare import causes, functions
 from bench_framework.compare.build_changes import changes_between
 from bench_framework.compare.exact_metrics import COUNTING_RUN
+from bench_framework.compare.samples import collect
 from bench_framework.model.facts.builds import BuildChanges
+from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.gate import Explanation, Gating
-from bench_framework.model.metrics import COUNTED, PEAK_RSS, is_exact
+from bench_framework.model.metrics import COUNTED, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import message
 from bench_framework.model.run import Build
@@ -27,11 +29,12 @@ def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating
         for pair in gating.in_state("worse")
         if pair.metric in COUNTED or not (is_exact(pair.metric) or pair.metric == PEAK_RSS)
     )
-    return replace(gating, explanations=tuple(_explanations(plan, worse, records)))
+    slower = {pair.cell_id for pair in gating.in_state("worse") if pair.metric == WALL}
+    return replace(gating, explanations=tuple(_explanations(plan, worse, slower, records)))
 
 
 def _explanations(
-    plan: Plan, cell_ids: Iterable[str], records: Sequence[Contents]
+    plan: Plan, cell_ids: Iterable[str], slower: Collection[str], records: Sequence[Contents]
 ) -> Iterator[Explanation]:
     for cell_id in cell_ids:
         baseline = plan.baseline_cell(plan.cell(cell_id).input_id)
@@ -51,8 +54,33 @@ def _explanations(
         )
         reason = None if changes is not None else next(failed, None)
         build = _build_changes(plan, pair, records[0].builds)
-        if changes is not None or reason is not None or build is not None:
-            yield Explanation(cell_id, changes, reason, build)
+        place = _place(records[0], pair) if cell_id in slower else None
+        if changes is not None and not changes.same and not _is_split(place):
+            place = None  # the counts say more
+        if changes is not None or reason is not None or build is not None or place is not None:
+            yield Explanation(cell_id, changes, reason, build, place)
+
+
+def _place(contents: Contents, pair: tuple[str, str]) -> CauseEvidence | None:
+    """Return where the difference of the time is, if most of it is waiting or system time."""
+    samples = collect(b for b in contents.blocks if b.cell_id in pair)
+    if not {*pair} <= samples.keys():
+        return None
+    untimed = causes.untimed_values(contents.observations)
+    candidate, reference = (samples[cell_id] for cell_id in pair)
+    evidence = causes.evidence_of(candidate, reference, untimed=untimed)
+    if evidence is None or not evidence.parts:
+        return None
+    part = evidence.parts[0]
+    mostly = evidence.share(part) > causes.MOST
+    return evidence if mostly and part.kind in {"waiting", "sys"} else None
+
+
+def _is_split(place: CauseEvidence | None) -> bool:
+    """Return whether most of the difference is waiting, and it is known for what."""
+    if place is None or place.parts[0].kind != "waiting":
+        return False
+    return any(item.part == "waiting" for item in place.explained)
 
 
 def _build_changes(

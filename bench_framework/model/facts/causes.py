@@ -34,6 +34,21 @@ class TimePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A share of a part of a time difference that something explains, measured outside timing.
+
+    Attributes:
+        part: ``waiting``, or ``sys``.
+        metric: one of `WAITS`, or `minor_faults`, at their cost on this machine.
+        share: of the difference of the part.
+    """
+
+    part: PartKind
+    metric: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CounterDifference:
     """A counter whose values differ by more than a factor of two. Counts, or bytes; medians.
 
@@ -62,6 +77,8 @@ class CauseEvidence:
         parts: the parts of the time, that with the largest difference first. They need not add
             up to the difference, because they are medians and a program may use several cores.
         counters: what differs by more than a factor of two, the largest ratio first.
+        explained: what explains parts of the difference; nothing for a part for which it is unknown.
+        fault_cost: processor time for a minor page fault in seconds, `None` if it is unknown.
     """
 
     cell_id: str
@@ -71,6 +88,8 @@ class CauseEvidence:
     difference: float
     parts: tuple[TimePart, ...]
     counters: tuple[CounterDifference, ...]
+    explained: tuple[Explained, ...] = ()
+    fault_cost: float | None = None
 
     def share(self, part: TimePart) -> float:
         """Return the share of the time difference that a part has; 0 without a difference."""

@@ -176,8 +176,8 @@ def _causes(plan: Plan, gating: Gating) -> Iterator[str]:
 
 
 def explanation(item: Explanation) -> str:
-    """Return what differs in counted runs of a candidate and in its build."""
-    return write.render("explanation", item.changes, item.reason, item.build)
+    """Return what differs in counted runs of a candidate and in its build, and where its time is."""
+    return write.render("explanation", item.changes, item.reason, item.build, item.place)
 
 
 def _result(plan: Plan, gating: Gating) -> str:

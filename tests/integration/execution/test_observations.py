@@ -1,10 +1,12 @@
 """Untimed counting runs of real programs: kernel counters, valgrind, and its failures."""
 
+import fcntl
 import os
 import shlex
 import stat
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -121,6 +123,36 @@ def test_memory_that_is_freed_before_the_end_is_in_the_parts_of_the_peak(
     assert heap["file_bytes"] < 64 << 20
 
 
+LOCKED = """
+import fcntl, sys
+with open(sys.argv[1]) as file:
+    fcntl.flock(file, fcntl.LOCK_EX)
+"""
+
+
+def test_waiting_is_split_by_what_is_waited_for(fake: Any, tmp_path: Path) -> None:
+    """Another process holds the lock until the command waits for it. A pipe is neither a lock nor sleep."""
+    path = tmp_path / "lock"
+    path.touch()
+    take = script(tmp_path, "take", f"flock {path} sleep 0.6 & sleep 0.2; exec flock {path} true")
+    pipe = script(tmp_path, "pipe", "sleep 0.3 | cat")
+    plan = plan_of({"sleep": ["/bin/sleep", "0.3"], "take": [take], "pipe": [pipe]}, control=False)
+    sleep, take_, pipe_ = (o.values for o in count_cells(fake, plan, fake.measure(plan)))
+    for values in (sleep, pipe_):
+        assert values["wait_sleep"] > 0.5 * values["wait_total"] > 0.1
+        assert values["wait_lock"] < 0.05 * values["wait_total"]
+    # The holder sleeps, and whoever waits for the lock waits for that.
+    assert take_["wait_sleep"] > 0.5 * take_["wait_total"]
+    plan = plan_of({"locked": [sys.executable, "-S", "-c", LOCKED, str(path)]}, control=False)
+    record = fake.measure(plan)
+    with path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        threading.Timer(0.4, fcntl.flock, (file, fcntl.LOCK_UN)).start()
+        (locked,) = (o.values for o in count_cells(fake, plan, record))
+    assert locked["wait_lock"] > 0.5 * locked["wait_total"] > 0.1
+    assert sleep["fault_cost"] > 0
+
+
 def test_a_run_that_fails_is_an_observation_without_values(fake: Any, tmp_path: Path) -> None:
     program = script(tmp_path, "bad", "echo why >&2; exit 3")
     plan = plan_of({"a": ["/bin/true"], "b": [program]})
@@ -188,9 +220,7 @@ def test_repeated_instruction_counts_are_equal(fake: Any) -> None:
 
 @needs_valgrind
 @pytest.mark.slow
-def test_estimates_of_caches_repeat_and_leave_the_other_counts_as_they_are(
-    fake: Any, plan_of: Callable[..., Plan]
-) -> None:
+def test_estimates_of_caches_repeat_and_leave_the_other_counts_as_they_are(fake: Any) -> None:
     plan = plan_of({"a": ["/usr/bin/seq", "20000"]}, control=False)
     plain, simulated = (
         [

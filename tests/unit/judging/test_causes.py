@@ -22,6 +22,8 @@ from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Receipt
+from bench_framework.text.causes import counter_text, explained_text
+from bench_framework.units import THIN_SPACE
 from tests.unit.judging.conftest import Study
 
 DRIFT = (0.0, 0.4, -0.1, 0.2, 0.1)
@@ -158,6 +160,79 @@ def test_processor_time_has_no_waiting_and_memory_has_no_parts() -> None:
     assert result is not None
     assert differences(result) == {"user": 0.6, "sys": 0.0}
     assert evidence_of(slow, fast, "peak_rss") is None
+
+
+def plain(text: str) -> str:
+    return text.replace(THIN_SPACE, " ")
+
+
+def waiting(total: float, **parts: float) -> dict[str, float]:
+    return {"wait_total": total} | {f"wait_{name}": value for name, value in parts.items()}
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "text"),
+    [
+        (
+            waiting(0.9, disk=0.6, sleep=0.1, lock=0.1, core=0.1, io_uring=0.0),
+            waiting(0.3, disk=0.1, sleep=0.1, lock=0.0, core=0.1, io_uring=0.0),
+            "waiting 60 % (of it, untimed: disk 83 %, lock or another thread 17 %)",
+        ),
+        (
+            waiting(0.9, disk=0.3),
+            waiting(0.3, disk=0.0),
+            (
+                "waiting 60 % (of it, untimed: disk 50 %, other waiting 50 %; "
+                "not known: io_uring or AIO, sleep, lock or another thread, a core)"
+            ),
+        ),
+        # The untimed runs differ by less than half of the 0.6 s, by more than twice of it, or the other way.
+        (waiting(0.5, disk=0.5), waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),
+        (waiting(1.8, disk=1.8), waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),
+        (waiting(0.1, disk=0.1), waiting(0.7, disk=0.7), "waiting 60 % (for what: unknown)"),
+        ({}, waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),
+    ],
+)
+def test_waiting_is_split_by_untimed_runs_that_agree(
+    mine: dict[str, float], other: dict[str, float], text: str
+) -> None:
+    slow, fast = sample("a", 3.0, user=1.0, sys=0.5), sample("b", 2.0, user=0.9, sys=0.2)
+    result = evidence_of(slow, fast, "wall", {"a": mine, "b": other})
+    assert result is not None
+    assert plain(explained_text(result.parts[0], result)) == text
+    assert plain(explained_text(result.parts[2], result)) == "user time 10 %"
+
+
+def test_a_small_difference_of_the_waiting_is_not_split() -> None:
+    slow, fast = sample("a", 3.004, user=1.0, sys=0.5), sample("b", 3.0, user=1.0, sys=0.5)
+    sides = {"a": waiting(1.504, disk=1.504), "b": waiting(1.5, disk=1.5)}
+    result = evidence_of(slow, fast, "wall", sides)
+    assert result is not None
+    assert result.explained == ()
+
+
+@pytest.mark.parametrize("counted_by", ["the worker", "an untimed run"])
+def test_page_faults_explain_a_share_of_the_system_time_at_their_cost(counted_by: str) -> None:
+    faults = {"a": {"minor_faults": 101_000}, "b": {"minor_faults": 1_000}}
+    counts = faults if counted_by == "the worker" else {}
+    slow = sample("a", 3.0, user=1.0, sys=0.5, counts=counts.get("a"))
+    fast = sample("b", 2.0, user=0.9, sys=0.3, counts=counts.get("b"))
+    untimed = {cell: {"fault_cost": 1.5e-6, **values} for cell, values in faults.items()}
+    result = evidence_of(slow, fast, "wall", untimed)
+    assert result is not None
+    system = next(part for part in result.parts if part.kind == "sys")
+    assert (
+        plain(explained_text(system, result))
+        == "system time 20 % (of it, minor page faults about 75 %)"
+    )
+    if counts:
+        (counter,) = result.counters
+        assert plain(counter_text(counter, result.fault_cost)) == (
+            "minor page faults 101 000 and 1 000 (about 150 ms)"
+        )
+    free = evidence_of(slow, fast, "wall", {})
+    assert free is not None
+    assert plain(explained_text(system, free)) == "system time 20 %"
 
 
 LOOP = {"write": 0.39, "loop": 0.01}

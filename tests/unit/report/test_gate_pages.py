@@ -8,8 +8,10 @@ from report_sample import sample
 
 from bench_framework import assets
 from bench_framework.model.facts.builds import BuildChanges, Difference
+from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.gate import Explanation, Gating
+from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan import Role
 from bench_framework.model.reasons import message
 from bench_framework.report.render import gate as gate_page
@@ -59,7 +61,22 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
         settings=(Difference("rustc", "rustc 1.94.0", "rustc 1.95.0"),),
         packages=(Difference("itoa", "1.0.1", "1.0.2"),),
     )
-    explanations = (counted, missing, replace(counted, build=built))
+    waiting = TimePart(name="waiting", kind="waiting", value=0.02, reference=0.01, difference=0.01)
+    place = CauseEvidence(
+        cell_id=cell.id,
+        ref_cell_id="",
+        metric="wall",
+        rounds=12,
+        difference=0.01,
+        parts=(waiting,),
+        counters=(),
+        explained=tuple(
+            Explained(part="waiting", metric=metric, share=float(metric == "wait_sleep"))
+            for metric in WAITS
+        ),
+    )
+    placed = replace(counted, place=place)
+    explanations = (counted, missing, replace(counted, build=built), placed)
     gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=explanations)
     gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
     same = "same instructions, same calls: waiting, caches, code layout or the machine"
@@ -67,6 +84,7 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
         same,
         "not counted by function: valgrind is not installed",
         f"{same}; built differently: rustc 1.94.0 → 1.95.0; packages itoa 1.0.1 → 1.0.2",
+        "same instructions, same calls; of the time difference, waiting 100\u202f% (of it, untimed: sleep 100\u202f%)",
     )
     assert "Why: same instructions, same calls" in comment(gate)
     assert "Why: not counted by function" in gate_page.terminal(gate, 80, unicode=True)
