@@ -1,4 +1,4 @@
-"""Plant seven regressions in a crate, and see what page and comment name; compare pairs of equal programs.
+"""Plant ten regressions in a crate, and see what page and comment name; compare pairs of equal programs.
 
 Usage: ``python tests/validation/bench/planted_causes.py [--only NAME] [--keep FOLDER]``. Each case is a revision of
 a small crate. `benchctl gate` measures it against the first revision, and counts both sides after a confirmed
@@ -199,9 +199,38 @@ EQUAL = (
         "const _A: [u8; 3] = [1, 2, 3];\nconst KEYS",
     ),
 )
-NOTHING = (
+WAITING = (
     Case(
-        "a longer pause", "from_millis(1)", "from_millis(9)", (("same instructions, same calls",),)
+        "a longer pause",
+        "from_millis(1)",
+        "from_millis(9)",
+        (("same instructions, same calls",), ("sleep",)),
+    ),
+    Case(
+        "waiting for a lock",
+        "std::thread::sleep(PAUSE);",
+        "static HELD: std::sync::Mutex<()> = std::sync::Mutex::new(());\n"
+        "    let (sender, receiver) = std::sync::mpsc::channel();\n"
+        "    std::thread::spawn(move || {\n"
+        "        let _held = HELD.lock().unwrap();\n"
+        "        sender.send(()).unwrap();\n"
+        "        std::thread::park_timeout(9 * PAUSE);\n"
+        "    });\n"
+        "    receiver.recv().unwrap();\n"
+        "    drop(HELD.lock().unwrap());",
+        (("lock or another thread",),),
+    ),
+    Case(
+        "waiting for a disk",
+        "std::thread::sleep(PAUSE);",
+        'let path = std::env::temp_dir().join(format!("planted-{}", std::process::id()));\n'
+        "    for n in 0..16u8 {\n"
+        "        let mut file = File::create(&path).unwrap();\n"
+        "        file.write_all(&[n; 1 << 18]).unwrap();\n"
+        "        file.sync_all().unwrap();\n"
+        "    }\n"
+        "    std::fs::remove_file(&path).unwrap();",
+        (("untimed:",), ("disk",)),
     ),
 )
 
@@ -290,7 +319,7 @@ def main() -> None:
         folder = options.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         right = total = 0
-        for case in (*PLANTED, *EQUAL, *NOTHING):
+        for case in (*PLANTED, *EQUAL, *WAITING):
             if options.only not in case.name:
                 continue
             place = folder / ("late-" * options.late + case.name.replace(" ", "-")) / "repository"
