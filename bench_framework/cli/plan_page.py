@@ -47,6 +47,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "PGO": _trained(plan),
         "Data": _data(forecast),
         "Tune": _filled(plan.tuning),
+        "Server": _servers(plan),
         "Cache": _cold(plan),
         "CPUs": _pinned(plan),
         "Answer": how_compared(plan.answer) if how_compared(plan.answer) != "exact" else "",
@@ -128,6 +129,17 @@ def _data(forecast: Forecast) -> str:
     todo = [f"{format_size(forecast.disk_needed)} to generate"] * (commands < len(missing))
     todo += [f"{commands} to generate with a command"] * (commands > 0)
     return ", ".join((text, *todo))
+
+
+def _servers(plan: Plan) -> str:
+    server = next((cell.server for cell in plan.cells if cell.server is not None), None)
+    if server is None:
+        return ""
+    ways = {"tcp": "accepts connections at", "http": "responds to", "line": "prints a line like"}
+    return (
+        f"started for each {server.restart} of a configuration, ready when it {ways[server.ready]} "
+        f"{filled(server.awaited)}; time of the command, CPU time and memory of the server"
+    )
 
 
 def _cold(plan: Plan) -> str:
@@ -245,7 +257,8 @@ def _holes(plan: Plan, width: int) -> list[str]:
 
 def _command(cell: Cell) -> str:
     env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
-    return " ".join([*env, _filled(cell.command)])
+    server = [_filled(cell.server.command), "&"] if cell.server is not None else []
+    return " ".join([*env, *server, _filled(cell.command)])
 
 
 def _filled(words: Iterable[Word]) -> str:

@@ -140,7 +140,7 @@ def equal_code(first: Build, second: Build) -> bool:
 
 def work(cell: Cell) -> object:
     """Return everything that determines a run of a cell except its code and its input."""
-    program = (cell.command, cell.shell, cell.prepare, cell.cleanup)
+    program = (cell.command, cell.shell, cell.prepare, cell.cleanup, cell.server)
     return (program, cell.env, cell.cwd, cell.stdin, cell.cpus, cell.cache)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError
+from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution import benches, declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
 from bench_framework.execution.answers import (
@@ -20,6 +20,7 @@ from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between
 from bench_framework.execution.process import Finished, Launcher, signal_name
+from bench_framework.execution.server import SERVER_LOG, RunningServer, Servers, of_server
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
@@ -60,13 +61,17 @@ class BlockRunner:
             self._answers = worker.AnswersFile(raw.answers)
             self._exports = LineWriter(raw.hyperfine)
         self._gauge = Gauge()
+        self._servers = Servers(launcher, lambda cell: raw.log(f"{cell}{SERVER_LOG}"), keep=True)
         self._pages: dict[str, pagecache.InputPages] = {}
         """Pages by id of the input."""
+        self._server: RunningServer | None = None
+        """The server of the block that is measured."""
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._servers.close()
         self._answers.close()
         self._gauge.close()
         self._exports.close()
@@ -83,6 +88,22 @@ class BlockRunner:
             MachineError: BX235, the record's disk is full or the record was removed; BX231,
                 hyperfine was removed.
         """
+        if target.cell.server is None:
+            return self._run_prepared(target, block, runs)
+        try:
+            with self._servers.around(target) as (at_port, server):
+                block = self._run_prepared(at_port, block, runs, server)
+        except MeasureError as error:
+            # BX231 and BX235 of the command itself are those of any other command.
+            if error.code not in {"BX207", "BX231"} or not Path(self._tool.path).is_file():
+                raise
+            return _failed(block, error.line)
+        return block
+
+    def _run_prepared(
+        self, target: Target, block: Block, runs: int, server: RunningServer | None = None
+    ) -> Block:
+        self._server = server
         if failed := run_setup(self._launcher, target, "prepare", self._timeout_s):
             return _failed(block, failed)
         if target.stdin is not None and (fault := fault_of(Path(target.stdin))):
@@ -142,7 +163,10 @@ class BlockRunner:
             benches.clear_home(target.env)
         self._answers.mark()
         self._readings.before = self.reader.mark()
-        before = self._gauge.read(target.cpus)
+        server = self._server
+        if server is not None:
+            server.begin()
+        before = self._gauge.read(target.all_cpus)
         started_at = utc_now()
         try:
             finished = self._launcher.run(command)
@@ -151,7 +175,12 @@ class BlockRunner:
                 raise
             # The working directory or a requested CPU is missing; other cells may have other ones.
             return _failed(block, "; ".join(text for _, text in error.details))
-        sensors = between(before, self._gauge.read(target.cpus), finished.cpu_s)
+        after = self._gauge.read(target.all_cpus)
+        used = server.usage() if server is not None else None
+        own_s = finished.cpu_s
+        if used is not None and own_s is not None:
+            own_s += used.cpu_s
+        sensors = between(before, after, own_s)
         sensors = replace(sensors, device_bytes=finished.read_bytes)
         ended = not (finished.timed_out or finished.overflowed or finished.killed)
         left = finished.stragglers if ended else 0  # what was killed is no process that was left
@@ -163,7 +192,10 @@ class BlockRunner:
             return replace(block, status="timeout", timed_out=True, message=message)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
-        return self._check_free_space(block) or self._read(target, block, finished, runs, log_start)
+        block = self._check_free_space(block) or self._read(
+            target, block, finished, runs, log_start
+        )
+        return block if used is None or not block.wall_s else of_server(block, used, runs)
 
     def _bench_of(self, target: Target) -> Bench | None:
         return self._plan.input(target.cell.input_id).bench

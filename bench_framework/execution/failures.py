@@ -15,6 +15,7 @@ from typing import Final
 from bench_framework.errors import MeasureError
 from bench_framework.execution.answers import AnswerReader
 from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.server import SERVER_LOG, Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
 from bench_framework.model.plan import Cell, Plan, Role
@@ -96,23 +97,25 @@ def _run(
     errors.parent.mkdir(parents=True, exist_ok=True)
     for path in filter(None, (errors, output)):
         path.unlink(missing_ok=True)
-    if failed := run_setup(reader.launcher, target, "prepare", reader.timeout_s):
-        return failed, True
-    try:
-        finished = reader.launcher.run(
-            target.command(
-                answers,
-                reader.timeout_s,
-                stderr=str(errors),
-                stdout=str(output) if output is not None else None,
-                most_stdout=MOST_STDOUT,
+    servers = Servers(reader.launcher, lambda _: errors.with_suffix(SERVER_LOG))
+    with servers.around(target) as (at_port, _):
+        if failed := run_setup(reader.launcher, at_port, "prepare", reader.timeout_s):
+            return failed, True
+        try:
+            finished = reader.launcher.run(
+                at_port.command(
+                    answers,
+                    reader.timeout_s,
+                    stderr=str(errors),
+                    stdout=str(output) if output is not None else None,
+                    most_stdout=MOST_STDOUT,
+                )
             )
-        )
-    finally:
-        with contextlib.suppress(OSError):
-            answers.unlink(missing_ok=True)
-        run_setup(reader.launcher, target, "cleanup", reader.timeout_s)
-    return finished.how, finished.exit_code not in reader.policy.exit_codes
+        finally:
+            with contextlib.suppress(OSError):
+                answers.unlink(missing_ok=True)
+            run_setup(reader.launcher, at_port, "cleanup", reader.timeout_s)
+        return finished.how, finished.exit_code not in reader.policy.exit_codes
 
 
 def _last_of(path: Path) -> OutputFile:

@@ -133,7 +133,10 @@ class Captured:
 
 
 class Launcher:
-    """Runner of one command at a time, killed at its exit; `kill_now` may be called anywhere."""
+    """Runner of one command at a time, killed at its exit; `kill_now` may be called anywhere.
+
+    A command that runs next to others, such as a server, has a launcher of its own (`other`).
+    """
 
     def __init__(self) -> None:
         self.check_stop: Callable[[], None] | None = None
@@ -143,6 +146,7 @@ class Launcher:
         self._buffer = b""
         self.running: int | None = None
         """Process id of the running command, which also names its session and group."""
+        self._others: dict[str, Launcher] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -164,27 +168,53 @@ class Launcher:
         BX235, the output of the command cannot be stored; BC410, this is not Linux.
         """
         with self._lock:
-            self._send(_request(command))
-            first = self._answer(None, late_s=PATIENCE_S)  # the program can stop it at once
-            if "error" in first:
-                details = (("cause", first["error"]),)
-                raise MachineError("BX231.program", details=details, argv=command.argv[0])
-            self.running = int(first["pid"])
-            try:
-                late_s = None if command.timeout_s is None else command.timeout_s + PATIENCE_S
-                last = self._answer(on_poll, poll_s, late_s)
-            except BaseException:
-                # The callback raised: the command must not continue without the caller.
-                self.kill_now()
-                if self._process is not None:
-                    with contextlib.suppress(MachineError):
-                        self._answer(None, late_s=PATIENCE_S)
-                raise
-            finally:
-                self.running = None
+            self.start(command)
+            late_s = None if command.timeout_s is None else command.timeout_s + PATIENCE_S
+            return self.wait(command.argv[0], late_s, on_poll, poll_s)
+
+    def start(self, command: Command) -> None:
+        """Start a command whose end `wait` awaits. Raises `MachineError` (BX231, BX232, BC410)."""
+        self._send(_request(command))
+        first = self._answer(None, late_s=PATIENCE_S)  # the program can stop it at once
+        if "error" in first:
+            details = (("cause", first["error"]),)
+            raise MachineError("BX231.program", details=details, argv=command.argv[0])
+        self.running = int(first["pid"])
+
+    @property
+    def ended(self) -> bool:
+        """True if the started command has ended, so that `wait` returns at once."""
+        process = self._process
+        if process is None or b"\n" in self._buffer:
+            return True
+        return bool(select.select([_open(process.stdout)], [], [], 0)[0])
+
+    def wait(
+        self,
+        program: str,
+        late_s: float | None,
+        on_poll: Callable[[], None] | None = None,
+        poll_s: float = POLL_S,
+    ) -> Finished:
+        """Wait for the end of the started command. Raises `MachineError` (BX232, BX235)."""
+        try:
+            last = self._answer(on_poll, poll_s, late_s)
+        except BaseException:
+            # The callback raised: the command must not continue without the caller.
+            self.kill_now()
+            if self._process is not None:
+                with contextlib.suppress(MachineError):
+                    self._answer(None, late_s=PATIENCE_S)
+            raise
+        finally:
+            self.running = None
         if "error" in last:
-            raise MachineError("BX235.output", argv=command.argv[0], last=last["error"])
+            raise MachineError("BX235.output", argv=program, last=last["error"])
         return Finished(**last)
+
+    def other(self, name: str) -> "Launcher":
+        """Return a second launcher of this name, whose commands end with this one at the latest."""
+        return self._others.setdefault(name, Launcher())
 
     def capture(
         self,
@@ -219,7 +249,10 @@ class Launcher:
             os.write(self._process.stdin.fileno(), b'{"kill": true}\n')
 
     def close(self) -> None:
-        """End the launcher; a running command is killed."""
+        """End the launcher and those of `other`; a running command is killed."""
+        for launcher in self._others.values():
+            launcher.close()
+        self._others.clear()
         process, self._process = self._process, None
         if process is None:
             return

@@ -1,8 +1,8 @@
 """Executable targets: a cell with its slots filled, its environment, and its CPUs."""
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -12,10 +12,22 @@ from bench_framework.execution.machine.programs import preloaded
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.foreign import first_lines, in_one_line
-from bench_framework.model.plan import INPUT, Cell, Role, Slot, Word
+from bench_framework.model.plan import INPUT, PORT, Cell, Role, Slot, Word
 from bench_framework.model.run import Build, Preload, PreparedInput
 
 _NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
+SERVER_PORT: Final = "{port}"
+"""The text of the slot of a port before the server has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTarget:
+    """The server of a cell with its slots filled: its command, and what shows that it is ready."""
+
+    argv: tuple[str, ...]
+    awaited: str
+    stop: tuple[str, ...]
+    cpus: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,20 @@ class Target:
     input_files: tuple[str, ...] = ()
     """Paths of the input if it is several files."""
     preload: Preload | None = None
+    server: ServerTarget | None = None
+    words: Callable[[str], Mapping[str, Any]] | None = field(default=None, compare=False)
+    """Function that returns the fields that depend on the port of the server, `None` without one."""
+
+    def at_port(self, port: int) -> "Target":
+        """Return the target of a server that gets this port."""
+        return self if self.words is None else replace(self, **self.words(str(port)))
+
+    @property
+    def all_cpus(self) -> tuple[int, ...]:
+        """CPUs of the command and of its server; empty if one of them may use all."""
+        if self.server is None or not (self.cpus and self.server.cpus):
+            return self.cpus if self.server is None else ()
+        return tuple(sorted({*self.cpus, *self.server.cpus}))
 
     def command(self, answers: Path, timeout_s: float, **more: Any) -> Command:
         """Return the command of one run, whose worker appends its answer to the file `answers`."""
@@ -80,51 +106,67 @@ def target_of(
     path, files = (prepared.path, prepared.files) if prepared else (None, ())
     slots = {"bin": binary, "input": path, "tuning": tuning}
 
-    def fill_part(part: str | Slot, *, quote: bool) -> str:
+    def fill_part(part: str | Slot, port: str, *, quote: bool) -> str:
         if isinstance(part, str):
             return part
         if files and part == INPUT:  # in a shell command
             return shlex.join(files)
-        value = slots[part.slot]
+        value = port if part == PORT else slots[part.slot]
         if value is None:
             words = f"contains {{{part.slot}}}, but the scenario has none"
             raise CellError("BX202", label=cell.label, words=words, needs=_NEEDS[part.slot])
         return shlex.quote(value) if quote else value
 
-    def fill(words: Iterable[Word], *, quote: bool = False) -> tuple[str, ...]:
+    def fill(words: Iterable[Word], port: str, *, quote: bool = False) -> tuple[str, ...]:
         texts: list[str] = []
         for word in words:
-            filled = "".join(fill_part(part, quote=quote) for part in word)
+            filled = "".join(fill_part(part, port, quote=quote) for part in word)
             texts += files if files and word == (INPUT,) else [filled]
         return tuple(texts)
 
-    # The plan has quoted the values in the shell text; paths are quoted here.
-    argv = fill(cell.command, quote=cell.shell)
-    if cell.shell:
-        # Not hyperfine's --shell: it takes 100 ms per call to calibrate the start of the shell.
-        argv = ("/bin/sh", "-c", " ".join(argv))
+    def words_at(port: str) -> dict[str, Any]:
+        # The plan has quoted the values in the shell text; paths are quoted here.
+        argv = fill(cell.command, port, quote=cell.shell)
+        if cell.shell:
+            # Not hyperfine's --shell: it takes 100 ms per call to calibrate the start of the shell.
+            argv = ("/bin/sh", "-c", " ".join(argv))
+        given = cell.server
+        return {
+            "argv": argv,
+            "stdin": fill((cell.stdin,), port)[0] if cell.stdin else None,
+            "prepare": tuple(fill(words, port) for words in cell.prepare),
+            "cleanup": tuple(fill(words, port) for words in cell.cleanup),
+            "server": given
+            and ServerTarget(
+                fill(given.command, port),
+                fill((given.awaited,), port)[0],
+                tuple(fill(given.stop, port)),
+                parse_cpus(given.cpus or cell.cpus or ""),
+            ),
+        }
+
     env = {**env, **dict(cell.env)}
     if preload is not None:  # before other libraries that the scenario preloads
         env = preloaded(preload.path, env)
     return Target(
-        cell,
-        argv,
-        env,
-        cell.cwd or (path if files else str(Path(path).parent) if path else folder),
-        fill((cell.stdin,))[0] if cell.stdin else None,
-        parse_cpus(cell.cpus or ""),
-        path,
-        tuple(fill(words) for words in cell.prepare),
-        tuple(fill(words) for words in cell.cleanup),
-        binary,
-        files,
-        preload,
+        cell=cell,
+        env=env,
+        cwd=cell.cwd or (path if files else str(Path(path).parent) if path else folder),
+        cpus=parse_cpus(cell.cpus or ""),
+        input_path=path,
+        binary=binary,
+        input_files=files,
+        preload=preload,
+        words=words_at if cell.server is not None else None,
+        **words_at(SERVER_PORT),
     )
 
 
 def require_cpus(cells: Sequence[Cell], usable: Collection[int] | None = None) -> None:
     """Check that the CPUs of every `cpus` are available. Raises `MachineError` (BX238)."""
-    for text in dict.fromkeys(cell.cpus for cell in cells if cell.cpus):
-        labels = dict.fromkeys(cell.label for cell in cells if cell.cpus == text)
+    given = [(cell.cpus, cell.label) for cell in cells if cell.cpus]
+    given += [(c.server.cpus, c.label) for c in cells if c.server is not None and c.server.cpus]
+    for text in dict.fromkeys(cpus for cpus, _ in given):
+        labels = dict.fromkeys(label for cpus, label in given if cpus == text)
         some = available_cpus() if usable is None else usable
         require_usable(text, some, (("cells", ", ".join(labels)),))

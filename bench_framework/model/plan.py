@@ -48,7 +48,7 @@ PROGRAM: Final = "program"
 class Slot:
     """A placeholder of an argument, not a string: a literal argument ``bin`` differs from it."""
 
-    slot: Literal["bin", "input", "tuning", "output"]
+    slot: Literal["bin", "input", "tuning", "output", "port"]
 
 
 BIN: Final = Slot("bin")
@@ -57,6 +57,8 @@ TUNING: Final = Slot("tuning")
 """Slot for the file with the output of `Plan.tuning`."""
 OUTPUT: Final = Slot("output")
 """Slot for the file that `Dataset.command` writes."""
+PORT: Final = Slot("port")
+"""Slot for the free port at which a `Server` is started."""
 
 
 class Role(StrEnum):
@@ -263,6 +265,32 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs while the command of a cell is timed. CPU time and memory are then its own.
+
+    Attributes:
+        command: program and arguments; the program of the variant is in the slot `BIN`.
+        ready: how it shows that it is ready: by accepting a connection, by an HTTP response, or by a
+            line that it prints.
+        awaited: the address ``HOST:PORT``, the URL, or the regular expression of the line.
+        ready_s: time limit until it is ready, in seconds.
+        signal: signal that ends it, such as ``TERM``.
+        stop: command that ends it, in place of the signal.
+        restart: ``sample``: it is started for each sample; ``session``: once for each session.
+        cpus: CPUs on which it may run; those of the cell if `None`.
+    """
+
+    command: tuple[Word, ...]
+    ready: Literal["tcp", "http", "line"]
+    awaited: Word
+    ready_s: float = 10.0
+    signal: str = "TERM"
+    stop: tuple[Word, ...] = ()
+    restart: Literal["sample", "session"] = "sample"
+    cpus: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A configuration, variant × input, which is the unit that is timed."""
 
@@ -282,6 +310,7 @@ class Cell:
     cpus: str | None = None
     cache: CacheState = "warm"
     shell: bool = False
+    server: Server | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +400,11 @@ class Plan:
     """The hosts that `run --scheduler` uses without ``--host``; `None`: any one host."""
     benches: BenchPolicy | None = None
     """The bench targets of the crate, `None` for any other program."""
+
+    @property
+    def has_server(self) -> bool:
+        """True if the commands are clients of a server, which is the program that varies."""
+        return any(cell.server is not None for cell in self.cells)
 
     @property
     def compares_commands(self) -> bool:

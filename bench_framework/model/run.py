@@ -83,7 +83,8 @@ class PageCache:
 class Block:
     """The consecutive runs of one cell in one round: one hyperfine call.
 
-    All times in seconds, sizes in bytes. `user_s` and `sys_s` are means over the runs.
+    All times in seconds, sizes in bytes. `user_s` and `sys_s` are means over the runs; of a cell with a
+    server, they are its CPU time, and `peak_rss_bytes` is its memory.
     """
 
     seq: int
@@ -101,7 +102,7 @@ class Block:
     user_s: float | None = None
     sys_s: float | None = None
     peak_rss_bytes: int | None = None
-    peak_rss_source: Literal["worker", "hyperfine"] | None = None
+    peak_rss_source: Literal["worker", "hyperfine", "server"] | None = None
     exit_codes: tuple[int | None, ...] = ()
     signal: str | None = None
     timed_out: bool = False

@@ -353,10 +353,11 @@ class ReportData:
         words: list[str] = []
         for word in cell.command:
             words += files if files and word == (INPUT,) else (filled(word, slots),)
+        server = cell.server and shlex.join(filled(word, slots) for word in cell.server.command)
         env = [f"{name}={shlex.quote(value)}" for name, value in cell.env]
         stdin = ["<", shlex.quote(filled(cell.stdin, slots))] if cell.stdin else []
         line = words[0] if cell.shell and len(words) == 1 else shlex.join(words)
-        return " ".join([*env, line, *stdin])
+        return " ".join([*env, *([server, "&"] if server else []), line, *stdin])
 
     def replication(self, cell_ids: Iterable[str]) -> str:
         """Return rounds × runs per round: ``40×1``, or a range if configurations differ."""

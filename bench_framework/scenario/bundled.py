@@ -61,8 +61,8 @@ def command_of(scenario: Scenario) -> list[str]:
     spec, described = scenario.spec, description(scenario)
     if isinstance(spec.command, str):
         return [spec.command]
-    if spec.command is not None:
-        return spec.command
+    if spec.command is not None or spec.server is not None:
+        return spec.command or []
     if spec.worker.command is not None:
         return ["{bin}", *spec.worker.command[1:]]
     given = ["{input}"] if spec.input is not None else []

@@ -108,9 +108,31 @@ class Scenario:
         axes = {}
         for name, form in self.spec.axes.items():
             axis = AxisView(name, "input" if name in of_input else "run", *settings_of(form))
+            if self.spec.server is not None and self._only_of_client(axis):
+                axis = replace(axis, kind="input")
             builds = axis.kind == "run" and (axis.changes(PROGRAM_KEYS) or name in of_build)
             axes[name] = replace(axis, kind="build") if builds else axis
         return axes
+
+    def _only_of_client(self, axis: AxisView) -> bool:
+        """Return whether only the client of the server uses an axis, which is then the load."""
+        client = self.spec.command or ()
+        texts = [*self.server_command, *self.spec.env.values(), self.spec.cwd or ""]
+        others = {name for text in texts for name in template.names(text)}
+        used = {
+            name
+            for text in ([client] if isinstance(client, str) else client)
+            for name in template.names(text)
+        }
+        return axis.name in used - others and not axis.changes(PROGRAM_KEYS + RUN_KEYS)
+
+    @property
+    def server_command(self) -> list[str]:
+        """The command of the server with placeholders, by default that of the worker; empty without one."""
+        server, worker = self.spec.server, self.spec.worker
+        if server is None:
+            return []
+        return server.command or ["{bin}", *(worker.command or [""])[1:]]
 
     @property
     def variant_axes(self) -> list[AxisView]:

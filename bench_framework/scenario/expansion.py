@@ -262,6 +262,7 @@ class Expansion:
             cpus=cpus,
             cache=cache,
             shell=spec.shell,
+            server=self._server(values, settings),
         )
 
     def _command(
@@ -269,14 +270,26 @@ class Expansion:
     ) -> tuple[plan.Word, ...]:
         if self.scenario.spec.shell:
             return (template.fill(self.command[0], values, quote=shlex.quote),)
-        added = [word for setting in settings for word in setting.args]
-        command = self.command
-        for setting in settings:
-            command = ["{bin}", *setting.command[1:]] if setting.command else command
-        if template.ARGS not in command:
-            command = [*command, template.ARGS]
-        words = [w for word in command for w in (added if word == template.ARGS else [word])]
-        return template.fill_words(words, values)
+        if self.scenario.spec.server is not None:  # the settings of axis values are the server's
+            return template.fill_words(self.command, values)
+        return _with_settings(self.command, values, settings)
+
+    def _server(self, values: Mapping[str, str], settings: Sequence[Setting]) -> plan.Server | None:
+        part = self.scenario.spec.server
+        if part is None:
+            return None
+        awaited, by_line = part.ready.awaited, part.ready.kind == "line"
+        stop = part.stop if isinstance(part.stop, list) else []
+        return plan.Server(
+            _with_settings(self.scenario.server_command, values, settings),
+            part.ready.kind,
+            (awaited,) if by_line else template.fill(awaited, values),
+            part.ready.within,
+            part.stop if isinstance(part.stop, str) else "",
+            template.fill_words(stop, values),
+            part.restart,
+            part.cpus,
+        )
 
     def _stdin(self, values: Mapping[str, str]) -> plan.Word | None:
         text = self.scenario.spec.stdin
@@ -286,6 +299,19 @@ class Expansion:
         if any(isinstance(piece, plan.Slot) for piece in word):
             return word
         return (self.scenario.resolve(plan.filled(word)),)
+
+
+def _with_settings(
+    command: list[str], values: Mapping[str, str], settings: Sequence[Setting]
+) -> tuple[plan.Word, ...]:
+    """Return the command of the program with the `command` and the `args` of axis values."""
+    added = [word for setting in settings for word in setting.args]
+    for setting in settings:
+        command = ["{bin}", *setting.command[1:]] if setting.command else command
+    if template.ARGS not in command:
+        command = [*command, template.ARGS]
+    words = [w for word in command for w in (added if word == template.ARGS else [word])]
+    return template.fill_words(words, values)
 
 
 def label_of(axis: AxisView, value: str, *, with_axis: bool = False) -> str:

@@ -5,11 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.plan import BIN, INPUT, OUTPUT, TUNING, Slot, Word
+from bench_framework.model.plan import BIN, INPUT, OUTPUT, PORT, TUNING, Slot, Word
 
 ARGS: Final = "{args}"
 """Argument of a command at which the arguments of axis values are inserted."""
-_SLOTS: Final[dict[str, Slot]] = {"bin": BIN, "input": INPUT, "tuning": TUNING, "output": OUTPUT}
+_SLOTS: Final[dict[str, Slot]] = {
+    "bin": BIN,
+    "input": INPUT,
+    "tuning": TUNING,
+    "output": OUTPUT,
+    "port": PORT,
+}
 _TOKEN: Final = re.compile(r"(?P<escape>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<lone>[{}])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 

@@ -202,7 +202,7 @@ class Trainer:
         for run in runs:
             cell = run.cell
             if spec.train:
-                cell = replace(cell, command=spec.train, shell=False, cwd=folder)
+                cell = replace(cell, command=spec.train, shell=False, cwd=folder, server=None)
             target = target_of(cell, build, inputs.get(run.input.id), env)
             setup = (target.prepare, target.cleanup)
             same = (target.argv, run.cell.env, target.cwd, target.stdin, setup, target.cpus)

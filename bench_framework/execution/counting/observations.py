@@ -53,14 +53,14 @@ def observe_cells(
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
     observation without values, and an event if the scenario requests the counts. A process with a
-    benchmark is not counted, because its harness decides how often it does the work. `limit_s` is the time limit
-    of all runs that count instructions.
+    benchmark is not counted, because its harness decides how often it does the work, nor is
+    the client of a server. `limit_s` is the time limit of all runs that count instructions.
 
     Raises:
         Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
-    if plan.benches is not None:
+    if plan.benches is not None or plan.has_server:
         return
     targets = [
         target

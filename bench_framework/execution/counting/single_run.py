@@ -9,6 +9,7 @@ from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.answers import AnswerReader, largest_answer
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
+from bench_framework.execution.server import Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
@@ -75,15 +76,24 @@ class SingleRunner:
         """
         with scratch_folder() as scratch:
             folder = Path(scratch)
-            if failed := run_setup(self.launcher, target, "prepare", self.setup_timeout_s):
-                return SingleRun("failed", message=failed)
-            outcome = self._run_command(target, expected, timeout_s, folder, under(folder), poll)
-            if outcome.finished is not None:
-                outcome = replace(outcome, output=read(folder, outcome.finished))
-            failed = run_setup(self.launcher, target, "cleanup", self.setup_timeout_s)
-            if failed and outcome.status == "ok":
-                return replace(outcome, status="failed", message=failed)
-            return outcome
+            servers = Servers(self.launcher, lambda _: folder / "server")
+            try:
+                with servers.around(target) as (at_port, _):
+                    if failed := run_setup(self.launcher, at_port, "prepare", self.setup_timeout_s):
+                        return SingleRun("failed", message=failed)
+                    outcome = self._run_command(
+                        at_port, expected, timeout_s, folder, under(folder), poll
+                    )
+                    if outcome.finished is not None:
+                        outcome = replace(outcome, output=read(folder, outcome.finished))
+                    failed = run_setup(self.launcher, at_port, "cleanup", self.setup_timeout_s)
+                    if failed and outcome.status == "ok":
+                        return replace(outcome, status="failed", message=failed)
+                    return outcome
+            except MeasureError as error:
+                if target.cell.server is None or error.code not in {"BX207", "BX231"}:
+                    raise
+                return SingleRun("failed", message=error.line)
 
     def _run_command(
         self,

@@ -1,6 +1,10 @@
-"""Running processes: whether they exist, and their session and memory in /proc (proc(5))."""
+"""Running processes: whether they exist, their session, memory and CPU time in /proc (proc(5))."""
 
+import contextlib
 import os
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +15,9 @@ TOOL: Final = "wait4, /proc/PID/io, /proc/PID/status, /proc/PID/task"
 """Name of what counts in a run of kernel counters: the launcher, and this module."""
 PEAK_UNIT_BYTES: Final = 1024
 """Unit of ``ru_maxrss`` in getrusage(2)."""
+TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
+_PARENT, _SESSION, _TIMES = 1, 3, slice(11, 15)
+"""Places of fields of /proc/PID/stat after the name: parent, session, and CPU times in ticks."""
 PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}
 """Metric → fields of /proc/PID/status. Files of a tmpfs are counted as shared memory."""
 
@@ -35,13 +42,67 @@ def memory_of(pid: int) -> dict[str, int]:
 
 def session_of(leader: int) -> list[int]:
     """Return the processes of a session; the launcher gives each command its own."""
-    pids = []
+    return [pid for pid, fields in _processes().items() if int(fields[_SESSION]) == leader]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The CPU time and memory that a process and its descendants have used until now.
+
+    Attributes:
+        cpu_s: CPU time in seconds. That of living processes is exact to the nanosecond. That of children
+            that ended and were waited for is counted in ticks of 10 ms.
+        user_ticks: the part in user code, in ticks. `sys_ticks` is the part in the kernel.
+        peak_bytes: sum of the largest resident sets of the living processes, each since its start or
+            the last `reset_peaks`. A page that several share counts in each of them.
+    """
+
+    cpu_s: float
+    user_ticks: int
+    sys_ticks: int
+    peak_bytes: int
+
+
+def usage_below(parent: int) -> Usage:
+    """Return the usage of all descendants of a process, also of those in other sessions."""
+    cpu_s, user, kernel, peak = 0.0, 0, 0, 0
+    for pid, fields in _below(parent).items():
+        own_user, own_kernel, waited_user, waited_kernel = map(int, fields[_TIMES])
+        user, kernel = user + own_user + waited_user, kernel + own_kernel + waited_kernel
+        # clock_getcpuclockid(3): the clock of a process has this number.
+        with contextlib.suppress(OSError):
+            cpu_s += time.clock_gettime(~pid << 3 | 2)
+        cpu_s += (waited_user + waited_kernel) * TICK_S
+        peak += memory_of(pid).get("VmHWM", 0)
+    return Usage(cpu_s, user, kernel, peak)
+
+
+def reset_peaks(parent: int) -> None:
+    """Let the largest resident sets of all descendants of a process start again (proc(5), clear_refs)."""
+    for pid in _below(parent):
+        with contextlib.suppress(OSError):
+            (PROC / str(pid) / "clear_refs").write_bytes(b"5")
+
+
+def _below(parent: int) -> dict[int, list[bytes]]:
+    """Return the descendants of a process with their fields of ``/proc/PID/stat``."""
+    every, below = _processes(), dict[int, list[bytes]]()
+    generation: Collection[int] = {parent}
+    while generation:
+        children = {pid: f for pid, f in every.items() if int(f[_PARENT]) in generation}
+        below |= children
+        generation = children
+    return below
+
+
+def _processes() -> dict[int, list[bytes]]:
+    """Return the fields of ``/proc/PID/stat`` after the name of each process."""
+    processes = {}
     for entry in PROC.iterdir():
         try:
             text = (entry / "stat").read_bytes() if entry.name.isdigit() else b""
         except OSError:
             continue
-        # The name in parentheses may contain any text, so fields are counted from its end.
-        if text and int(text[text.rindex(b")") + 2 :].split()[3]) == leader:
-            pids.append(int(entry.name))
-    return pids
+        if text:  # the name in parentheses may contain any text, so fields are counted from its end
+            processes[int(entry.name)] = text[text.rindex(b")") + 2 :].split()
+    return processes

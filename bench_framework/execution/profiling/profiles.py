@@ -13,7 +13,7 @@ from bench_framework.execution.counting.single_run import SingleRunner, expected
 from bench_framework.execution.inputs.datasets import workplace
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Finished
-from bench_framework.execution.profiling.samplers import Sampler, Samples, find_sampler
+from bench_framework.execution.profiling.samplers import Refusal, Sampler, Samples, find_sampler
 from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import InterruptibleObserver, Session
 from bench_framework.execution.target import Target, target_of
@@ -106,6 +106,10 @@ def profile(
 
     Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
+    if record.plan.has_server:
+        refusal = Refusal("BX350.of-server")
+        event = new_event("BX350", reasons=refusal.reason, advice=refusal.fix)
+        return ProfilingOutcome(events=[event])
     outcome = ProfilingOutcome()
     launcher, env = session.launcher, session.env
     sampler, refused = find_sampler(policy.sampler, policy.frequency, launcher, env)

@@ -285,11 +285,12 @@ class _Collector:
         """Add the files that commands name relative to the folder in which they run."""
         bases = {Path.cwd(), self.folder}
         bases |= {place for cell in plan.cells if (place := self.real(cell.cwd or ""))}
+        servers = [(c.server.command, c.server.stop) for c in plan.cells if c.server is not None]
         cells = [(c.command, c.prepare, c.cleanup) for c in plan.cells]
         inputs = [i.dataset.command for i in plan.inputs if i.dataset is not None]
         others = (plan.program, plan.tuning, plan.answer.filter, plan.answer.check)
         trained = [spec.train for spec in plan.builds]
-        for word in {*_texts((cells, inputs, others, trained))}:
+        for word in {*_texts((cells, servers, inputs, others, trained))}:
             for token in _tokens(word):
                 for place in (base / token for base in bases if not Path(token).is_absolute()):
                     if place.is_file():

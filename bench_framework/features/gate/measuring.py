@@ -196,12 +196,14 @@ def _confirmed_states(plan: Plan, contents: Contents) -> defaultdict[PairState, 
 def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
     """Return whether the gate can count instructions where it cannot judge times.
 
-    The instructions of a benchmark depend on the time: its harness repeats the work for a while.
+    The instructions of a benchmark depend on the time: its harness repeats the work for a while. Those of
+    a server are not counted.
     """
     planned = plan.instructions is not None or any(m in COUNTED for m in plan.judge.gate.tolerated)
     return (
         not planned
         and plan.benches is None
+        and not plan.has_server
         and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
     )
 

@@ -32,6 +32,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
             "planned before the start."
         ),
         "Configurations": f"{configurations(data)}.",
+        "Server": _server(data),
         "Ratios": (
             "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
             f"medians.{inverted}"
@@ -58,6 +59,18 @@ def build(data: ReportData) -> tuple[Block, ...]:
     }
     stated = ((name, capital(text)) for name, text in facts.items() if text)
     return (Facts(tuple(stated)),)
+
+
+def _server(data: ReportData) -> str:
+    """Return what is measured of a server and what of its client; empty without one."""
+    server = next((cell.server for cell in data.plan.cells if cell.server is not None), None)
+    if server is None:
+        return ""
+    return (
+        f"started for each {server.restart} of a configuration. The time is that of a run of the "
+        "command, its client. CPU time and memory are those of the server while the client runs; CPU "
+        "time is per run of the client."
+    )
 
 
 def _variation(data: ReportData) -> str:

@@ -80,8 +80,9 @@ def command_of(data: ReportData, variant: Variant) -> str:
     if build and build.preload:
         env.insert(0, ("LD_PRELOAD", PurePath(build.preload.path).name))
     settings = (f"{_one_line(name)}={shlex.quote(_one_line(value))}" for name, value in env)
-    words = [filled(word, names) for word in cell.command]
-    words = words if cell.shell else list(map(shlex.quote, words))
+    command = cell.server.command if cell.server is not None else cell.command
+    words = [filled(word, names) for word in command]
+    words = words if cell.shell and cell.server is None else list(map(shlex.quote, words))
     return " ".join((*settings, *map(_one_line, words)))
 
 

@@ -20,6 +20,7 @@ from bench_framework.scenario.checks import (
     metrics,
     published,
     rules,
+    server,
 )
 from bench_framework.scenario.checks.matrix import TOO_MANY
 from bench_framework.scenario.definition import Scenario
@@ -38,6 +39,7 @@ CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (
     published.check,
     crate.check,
     benches.check,
+    server.check,
 )
 """Checks of single keys, which always run."""
 MATRIX_CHECKS: Final[tuple[Callable[[Scenario], Iterator[Problem]], ...]] = (

@@ -10,7 +10,7 @@ from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema.parts import INPUT_NAMES
 from bench_framework.scenario.schema.worker import BUILTIN
 
-_SLOTS = ("bin", "input", "tuning")
+_SLOTS = ("bin", "input", "tuning", "port")
 _TRAIN = ("pgo", "train")
 
 
@@ -37,12 +37,20 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def templated(scenario: Scenario) -> Iterator[tuple[Path, str, bool]]:
     """Yield every text with placeholders: path, text, and whether ``{bin}`` is allowed in it."""
     spec = scenario.spec
-    of_worker = spec.command is None and spec.worker.command is not None
+    of_worker = spec.command is None and spec.worker.command is not None and spec.server is None
     command: Path = ("worker", "command") if of_worker else ("command",)
     lists: list[tuple[Path, Sequence[str]]] = [
         (command, bundled.command_of(scenario)),
         (("tuning",), spec.tuning or ()),
     ]
+    if spec.server is not None:
+        default = spec.server.command is None and spec.worker.command is not None
+        server: Path = ("worker" if default else "server", "command")
+        stop = spec.server.stop if isinstance(spec.server.stop, list) else []
+        lists += [(server, scenario.server_command), (("server", "stop"), stop)]
+        ready = spec.server.ready
+        if ready.kind != "line":
+            yield ("server", "ready", ready.kind), ready.awaited, True
     for key, commands in (("prepare", spec.prepare), ("cleanup", spec.cleanup)):
         lists += [(scenario.row(key, row), words) for row, words in enumerate(commands)]
     texts: list[tuple[Path, str]] = [(("env", name), text) for name, text in spec.env.items()]
@@ -74,6 +82,7 @@ def _known_names(scenario: Scenario, path: Path, *, slots: bool) -> list[str]:
     if path[-3:-1] == _TRAIN:  # one training serves all configurations that share the build
         return names
     names += ["tuning"] * (slots and spec.tuning is not None)
+    names += ["port"] * (slots and spec.server is not None)
     if _is_of_build(path):
         return [*(axis.name for axis in scenario.variant_axes), *spec.fixed]
     names += [*spec.axes, *spec.fixed]
@@ -100,7 +109,7 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
         elif item.name in _SLOTS or (item.name in scenario.axes and _is_of_build(path)):
-            reason = f"this scenario has no `{item.name}`"
+            reason = f"this scenario has no `{'server' if item.name == 'port' else item.name}`"
             if item.name in scenario.axes:
                 reason = "an axis used in `input` cannot change the build"
             elif not slots:
@@ -164,8 +173,12 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
-    worker = scenario.spec.worker
-    if scenario.spec.command is None:
+    worker, server = scenario.spec.worker, scenario.spec.server
+    if server is not None:
+        started = any("bin" in template.names(word) for word in scenario.server_command)
+        if worker.command is None and not started:
+            yield scenario.value_problem(("server", "command"), "BC109.server-without-bin")
+    elif scenario.spec.command is None:
         if worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
             yield scenario.value_problem(
                 ("worker", "bin"),

@@ -77,4 +77,4 @@ def _work(expansion: Expansion, variant: Variant, given: Input) -> object:
     """Return everything that a cell executes, without its names."""
     cell = expansion.cell(variant, given, Role.CANDIDATE, "")
     around = (cell.env, cell.cwd, cell.stdin, cell.cpus, cell.cache, cell.prepare)
-    return (variant.build, given.dataset, cell.command, around)
+    return (variant.build, given.dataset, cell.command, cell.server, around)

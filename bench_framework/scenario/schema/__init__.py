@@ -22,6 +22,7 @@ from bench_framework.scenario.schema.measure import (
     MetricPart,
     Profiling,
 )
+from bench_framework.scenario.schema.server import ServerPart
 from bench_framework.scenario.schema.types import (
     NEVER,
     ONE_OF,
@@ -78,6 +79,9 @@ class ScenarioFile(Part):
     replaced; write `{{` and `}}` for literal braces. Default: the worker's command."""
     shell: Flag = False
     """`true`: `command` is one string, run by a shell."""
+    server: ServerPart | None = None
+    """Server that runs while `command`, its client, is timed. `cpu` and `peak_rss` are then those of
+    the server."""
     stdin: ValueName | None = None
     """File that becomes the program's stdin, such as `{input}`."""
     env: dict[Variable, Text] = {}

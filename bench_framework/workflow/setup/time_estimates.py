@@ -126,7 +126,9 @@ def workload(plan: Plan, cell: Cell, *, sized: bool = True) -> str:
     data: object = dataset and dataset.id
     if dataset and not sized:
         data = (dataset.kind, dataset.family, dataset.seed)
-    return stable_id(program, cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, data)
+    server = cell.server and cell.server.command
+    parts = (cell.command, cell.env, cell.stdin, cell.cpus, cell.cache, *([server] * bool(server)))
+    return stable_id(program, *parts, data)
 
 
 def trials_file(scenario: str, cache: Path) -> Path:

@@ -1,0 +1,262 @@
+"""Servers: each is started before the command of its cell, measured around it, and ended after it.
+
+A server has a launcher of its own, so that it ends with benchctl, even after ``kill -9``, with all
+processes that it started. See docs/servers.md.
+"""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from bench_framework.errors import CellError, MeasureError
+from bench_framework.execution.machine import processes
+from bench_framework.execution.machine.host import seconds
+from bench_framework.execution.process import MOST_CAPTURED, Command, Finished, Launcher
+from bench_framework.execution.target import ServerTarget, Target
+from bench_framework.foreign import in_one_line, read_regular, text_of
+from bench_framework.model.plan import Server
+from bench_framework.model.run import Block
+from bench_framework.text.numbers import shortest
+
+SERVER_LOG: Final = ".server"
+"""End of the name of the file of what a server prints."""
+STOP_S: Final = 10.0
+"""Time that a server has to end after the signal or the command that ends it."""
+POLL_S: Final = 0.005
+"""Interval of the checks whether a server is ready, or has ended."""
+CONNECT_S: Final = 1.0
+"""Time limit of one connection, and of one HTTP response."""
+LARGEST_STATUS: Final = 400
+"""First status of HTTP that is an error."""
+_STATUS: Final = re.compile(rb"HTTP/[0-9.]+ ([0-9]{3})")
+
+
+def free_port() -> int:
+    """Return a port of 127.0.0.1 at which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+        return port
+
+
+class RunningServer:
+    """A server at a free port. `target` is its cell's, with that port."""
+
+    def __init__(self, launcher: Launcher, target: Target, log: Path) -> None:
+        """Start the server and wait until it is ready. `log` is the file of what it prints.
+
+        Raises:
+            CellError: BX207, it is not ready in time, it ended, or another program has its address.
+            MachineError: its program cannot be started.
+            Interrupted: a stop was requested.
+        """
+        self.target = target = target.at_port(free_port())
+        assert target.server is not None
+        assert target.cell.server is not None
+        self._words: ServerTarget = target.server
+        self._spec: Server = target.cell.server
+        self._launcher, self._log = launcher, log
+        self._before = processes.Usage(0.0, 0, 0, 0)
+        if self._spec.ready != "line" and self._answers():
+            raise CellError("BX207.in-use", address=self._words.awaited)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.unlink(missing_ok=True)
+        command = Command(
+            self._words.argv,
+            target.env,
+            target.cwd,
+            stdout=str(log),
+            stderr=str(log),
+            cpus=self._words.cpus,
+            most_stdout=MOST_CAPTURED,
+        )
+        launcher.start(command)
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _wait_until_ready(self) -> None:
+        deadline = seconds() + self._spec.ready_s
+        while not self._answers():
+            self.require_alive("before it was ready")
+            if seconds() >= deadline:
+                self.kill()
+                limit, what = shortest(self._spec.ready_s), self._words.awaited
+                key = f"BX207.not-ready-{self._spec.ready}"
+                raise CellError(key, details=self._printed(), limit=limit, awaited=what)
+            if self._launcher.check_stop is not None:
+                self._launcher.check_stop()
+            time.sleep(POLL_S)
+        # Another program may have taken the port between `free_port` and the start.
+        self.require_alive("before it was ready")
+
+    def _answers(self) -> bool:
+        """Return whether what `ready` awaits is there."""
+        awaited = self._words.awaited
+        if self._spec.ready == "line":
+            with contextlib.suppress(OSError):
+                text = read_regular(self._log, 2 * MOST_CAPTURED).decode(errors="replace")
+                return re.search(awaited, text, re.MULTILINE) is not None
+            return False
+        if self._spec.ready == "http":
+            return _responds(awaited)
+        host, _, port = awaited.rpartition(":")
+        return _accepts(host.strip("[]"), int(port))
+
+    def require_alive(self, when: str) -> None:
+        """Check that the server still runs. Raises `CellError`, BX207: it ended."""
+        if self._launcher.ended:
+            how = self._wait().how
+            raise CellError("BX207.ended", details=self._printed(), when=when, how=how)
+
+    def begin(self) -> None:
+        """Mark the begin of a sample, for `usage`."""
+        processes.reset_peaks(self._launcher.pid or 0)
+        self._before = processes.usage_below(self._launcher.pid or 0)
+
+    def usage(self) -> processes.Usage:
+        """Return what the server used since `begin`."""
+        before, now = self._before, processes.usage_below(self._launcher.pid or 0)
+        return processes.Usage(
+            max(0.0, now.cpu_s - before.cpu_s),
+            max(0, now.user_ticks - before.user_ticks),
+            max(0, now.sys_ticks - before.sys_ticks),
+            now.peak_bytes,
+        )
+
+    def stop(self) -> None:
+        """End the server. Raises `CellError`, BX207: its command failed, or it did not end in time."""
+        what = f"SIG{self._spec.signal}" if self._spec.signal else "the command of `stop`"
+        if self._words.stop:
+            self._run_stop_command()
+        elif self._launcher.running is not None and not self._launcher.ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._launcher.running, getattr(signal, f"SIG{self._spec.signal}"))
+        deadline = seconds() + STOP_S
+        while not self._launcher.ended:
+            if seconds() >= deadline:
+                self.kill()
+                limit = shortest(STOP_S)
+                raise CellError(
+                    "BX207.not-stopped", details=self._printed(), what=what, limit=limit
+                )
+            time.sleep(POLL_S)
+        self._wait()
+
+    def _run_stop_command(self) -> None:
+        stopper = self._launcher.other("stop")
+        argv, target = self._words.stop, self.target
+        output = stopper.capture(argv, target.env, cwd=target.cwd, timeout_s=STOP_S)
+        if not output.ok:
+            self.kill()
+            printed = in_one_line(output.stderr)
+            details = (("stderr", printed),) if printed else ()
+            raise CellError("BX207.stop-failed", details=details, how=output.finished.how)
+
+    def kill(self) -> None:
+        """Kill the server with all processes that it started."""
+        if self._launcher.running is not None:
+            self._launcher.kill_now()
+            with contextlib.suppress(MeasureError):
+                self._wait()
+
+    def _wait(self) -> Finished:
+        return self._launcher.wait(self._words.argv[0], STOP_S)
+
+    def _printed(self) -> tuple[tuple[str, str], ...]:
+        printed = in_one_line(text_of(self._log))
+        return (("it printed", printed),) if printed else ()
+
+
+def of_server(block: Block, usage: processes.Usage, runs: int) -> Block:
+    """Return a block with CPU time and memory of the server in place of those of its client.
+
+    The ticks of the kernel give the part of the exact CPU time that was spent in user code.
+    """
+    ticks = usage.user_ticks + usage.sys_ticks
+    user_s = usage.cpu_s * (usage.user_ticks / ticks if ticks else 1.0) / runs
+    sys_s = usage.cpu_s / runs - user_s
+    peak = usage.peak_bytes or None
+    source = "server" if peak else None
+    return replace(block, user_s=user_s, sys_s=sys_s, peak_rss_bytes=peak, peak_rss_source=source)
+
+
+class Servers:
+    """The servers of a runner of commands. `log_of` returns the file of what a cell's server prints.
+
+    Only with `keep`, a server with ``restart: session`` is left running until `close`.
+    """
+
+    def __init__(
+        self, launcher: Launcher, log_of: Callable[[str], Path], *, keep: bool = False
+    ) -> None:
+        self._launcher, self._log_of, self._keep = launcher, log_of, keep
+        self._running: dict[str, RunningServer] = {}
+
+    @contextlib.contextmanager
+    def around(self, target: Target) -> Iterator[tuple[Target, RunningServer | None]]:
+        """Run the server of a target, if it has one, and give the target with the server's port.
+
+        Raises `CellError` (BX207) and `MachineError` (BX231): the server cannot be started, ended too
+        early, or cannot be ended.
+        """
+        spec, name = target.cell.server, target.cell.id
+        if spec is None:
+            yield target, None
+            return
+        keep = self._keep and spec.restart == "session"
+        server = self._running.pop(name, None)
+        if server is None:
+            launcher = self._launcher.other(name if keep else "server")
+            launcher.check_stop = self._launcher.check_stop
+            server = RunningServer(launcher, target, self._log_of(name))
+        try:
+            server.require_alive("between two samples")
+            yield server.target, server
+            server.require_alive("while its client ran")
+        except BaseException:
+            server.kill()
+            raise
+        if keep:
+            self._running[name] = server
+        else:
+            server.stop()
+
+    def close(self) -> None:
+        """End all servers."""
+        for server in self._running.values():
+            with contextlib.suppress(MeasureError):
+                server.stop()
+        self._running.clear()
+
+
+def _accepts(host: str, port: int) -> bool:
+    try:
+        with socket.create_connection((host, port), timeout=CONNECT_S):
+            return True
+    except OSError:
+        return False
+
+
+def _responds(url: str) -> bool:
+    """Return whether a URL has a response with a status below 400."""
+    parts = urlsplit(url)
+    path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+    request = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
+    address = (parts.hostname or "", parts.port or 80)
+    try:
+        with socket.create_connection(address, timeout=CONNECT_S) as connection:
+            connection.sendall(request.encode())
+            status = _STATUS.match(connection.recv(64))
+    except OSError:
+        return False
+    return status is not None and int(status[1]) < LARGEST_STATUS

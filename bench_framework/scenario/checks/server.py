@@ -1,0 +1,58 @@
+"""Checks of `server`: keys that are missing, or that do not apply to the client of a server."""
+
+from collections.abc import Iterator
+
+from bench_framework.errors import Problem
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
+from bench_framework.scenario import template
+from bench_framework.scenario.definition import Scenario
+
+PORT = "port"
+
+
+def check(scenario: Scenario) -> Iterator[Problem]:
+    """Yield the problems of a scenario with `server`."""
+    spec, place = scenario.spec, ("server",)
+    server = spec.server
+    if server is None:
+        return
+    if spec.command is None:
+        yield scenario.key_problem(place, "BC107.server-without-client")
+    if spec.worker.bench is not None or spec.worker.follows_protocol:
+        what = "`worker.bench`" if spec.worker.bench is not None else "the worker protocol"
+        yield scenario.key_problem(place, "BC108.server-of-worker", what=what)
+    for keys, names in (("axes", spec.axes), ("fixed", spec.fixed)):
+        if PORT in names:
+            yield scenario.key_problem((keys, PORT), "BC108.name-of-port")
+    yield from _port(scenario)
+    for key, setting in scenario.settings:
+        if setting.preload_allocator is not None:
+            at = (*key, "preload-allocator")
+            yield scenario.key_problem(at, "BC108.preload-of-server")
+        if setting.pgo is not None and setting.pgo.train is None:
+            yield scenario.key_problem((*key, "pgo"), "BC108.training-of-server")
+    if spec.profile is not None:
+        yield scenario.key_problem(("profile",), "BC108.key-of-server", key="profile")
+    if INSTRUCTIONS in spec.metrics:
+        at = ("metrics", INSTRUCTIONS)
+        yield scenario.key_problem(at, "BC108.key-of-server", key="metrics.instructions")
+    for index, metric in enumerate(spec.judge):
+        if metric in COUNTED:
+            at = ("judge", index)
+            yield scenario.value_problem(at, "BC108.key-of-server", key=metric)
+    for metric, _ in spec.gate.margins:
+        if metric in COUNTED:
+            yield scenario.key_problem(("gate", metric), "BC108.key-of-server", key=metric)
+
+
+def _port(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem if a port is needed that the server does not get."""
+    server = scenario.spec.server
+    assert server is not None
+    if any(PORT in template.names(word) for word in scenario.server_command):
+        return
+    ready, place = server.ready, ("server",)
+    if server.restart == "session":
+        yield scenario.key_problem((*place, "restart"), "BC108.session-without-port")
+    elif ready.kind != "line" and PORT in template.names(ready.awaited):
+        yield scenario.key_problem(place, "BC107.server-without-port")
