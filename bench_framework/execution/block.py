@@ -92,13 +92,14 @@ class BlockRunner:
             return self._run_prepared(target, block, runs)
         try:
             with self._servers.around(target) as (at_port, server):
-                block = self._run_prepared(at_port, block, runs, server)
+                measured = self._run_prepared(at_port, block, runs, server)
+                if measured.status != "ok" and server is not None:
+                    server.last_sample = True
         except MeasureError as error:
-            # BX231 and BX235 of the command itself are those of any other command.
             if error.code not in {"BX207", "BX231"} or not Path(self._tool.path).is_file():
                 raise
-            return _failed(block, error.line)
-        return block
+            return _failed(block, error.line)  # whatever its client did
+        return measured
 
     def _run_prepared(
         self, target: Target, block: Block, runs: int, server: RunningServer | None = None

@@ -135,6 +135,8 @@ def failure_event(plan: Plan, target: Target, block: Block, again: Repetition | 
     allowed = plan.answer.exit_codes
     codes = _bad_exit_codes(block, allowed)
     details = [("command", shlex.join(target.argv))]
+    if target.server is not None:
+        details.insert(0, ("server", shlex.join(target.server.argv)))
     if again is not None:
         details += _output_details(again)
         details += _outcome_details(again, bad_end=bool(codes), ended=bool(block.exit_codes))

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlsplit
 
 from bench_framework.errors import CellError, MeasureError
@@ -64,6 +64,8 @@ class RunningServer:
         self._spec: Server = target.cell.server
         self._launcher, self._log = launcher, log
         self._before = processes.Usage(0.0, 0, 0, 0)
+        self.last_sample = False
+        """True if it must not be used for another sample."""
         if self._spec.ready != "line" and self._answers():
             raise CellError("BX207.in-use", address=self._words.awaited)
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -186,7 +188,7 @@ def of_server(block: Block, usage: processes.Usage, runs: int) -> Block:
     user_s = usage.cpu_s * (usage.user_ticks / ticks if ticks else 1.0) / runs
     sys_s = usage.cpu_s / runs - user_s
     peak = usage.peak_bytes or None
-    source = "server" if peak else None
+    source: Literal["server"] | None = "server" if peak else None
     return replace(block, user_s=user_s, sys_s=sys_s, peak_rss_bytes=peak, peak_rss_source=source)
 
 
@@ -226,7 +228,7 @@ class Servers:
         except BaseException:
             server.kill()
             raise
-        if keep:
+        if keep and not server.last_sample:
             self._running[name] = server
         else:
             server.stop()
@@ -256,7 +258,11 @@ def _responds(url: str) -> bool:
     try:
         with socket.create_connection(address, timeout=CONNECT_S) as connection:
             connection.sendall(request.encode())
-            status = _STATUS.match(connection.recv(64))
+            response = b""
+            # A server may report a connection that is closed before the whole response was read.
+            while len(response) < MOST_CAPTURED and (part := connection.recv(1 << 16)):
+                response += part
     except OSError:
         return False
+    status = _STATUS.match(response)
     return status is not None and int(status[1]) < LARGEST_STATUS

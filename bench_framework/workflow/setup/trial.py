@@ -262,7 +262,8 @@ def try_cells(
 
 
 def _command(target: Target) -> tuple[object, ...]:
-    return (target.argv, dict(target.env), target.cwd, target.stdin, target.cpus, target.prepare)
+    around = (dict(target.env), target.cwd, target.stdin, target.cpus, target.prepare)
+    return (target.argv, target.server, *around)
 
 
 def refusals(trials: Trials) -> list[BenchError]:
@@ -335,6 +336,8 @@ def warnings(trials: Trials) -> list[Event]:
 def _failure(plan: Plan, trial: Trial) -> Event:
     output, error = trial.output, trial.output.error
     details = [("command", shlex.join(trial.target.argv))]
+    if trial.target.server is not None:
+        details.insert(0, ("server", shlex.join(trial.target.server.argv)))
     if error is None and is_short(output.errors.decoded.splitlines()):
         printed = first_lines(output.printed.decoded)
         details += [("stdout", "\n".join(printed))] if printed else []
