@@ -30,7 +30,7 @@ _USERINFO: Final = re.compile(
 )
 _HOME: Final = re.compile(r"(?<![\w.~-])/(?:root|home/[^/\s\"']+)(?=/)")
 _MASK: Final = re.compile(r"\*\*\*\d+\*\*\*")
-_COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning", "build"})
+_COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning", "build", "stop"})
 _ENVIRONMENTS: Final = frozenset({"env", "build-env"})
 _secrets: dict[str, str] = {}
 """Secrets of this process by mask, in the order of the scenario."""

@@ -34,8 +34,14 @@ POLL_S: Final = 0.005
 """Interval of the checks whether a server is ready, or has ended."""
 CONNECT_S: Final = 1.0
 """Time limit of one connection, and of one HTTP response."""
-LARGEST_STATUS: Final = 400
+FIRST_ERROR: Final = 400
 """First status of HTTP that is an error."""
+NOT_READY: Final = {
+    "tcp": "BX207.not-ready-tcp",
+    "http": "BX207.not-ready-http",
+    "line": "BX207.not-ready-line",
+}
+"""Error of a server that is not ready in time, by the kind of `ready`."""
 _STATUS: Final = re.compile(rb"HTTP/[0-9.]+ ([0-9]{3})")
 
 
@@ -66,7 +72,7 @@ class RunningServer:
         self._before = processes.Usage(0.0, 0, 0, 0)
         self.last_sample = False
         """True if it must not be used for another sample."""
-        if self._spec.ready != "line" and self._answers():
+        if self._spec.ready != "line" and self._is_taken():
             raise CellError("BX207.in-use", address=self._words.awaited)
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
@@ -93,13 +99,21 @@ class RunningServer:
             if seconds() >= deadline:
                 self.kill()
                 limit, what = shortest(self._spec.ready_s), self._words.awaited
-                key = f"BX207.not-ready-{self._spec.ready}"
-                raise CellError(key, details=self._printed(), limit=limit, awaited=what)
+                raise CellError(
+                    NOT_READY[self._spec.ready], details=self._printed(), limit=limit, awaited=what
+                )
             if self._launcher.check_stop is not None:
                 self._launcher.check_stop()
             time.sleep(POLL_S)
         # Another program may have taken the port between `free_port` and the start.
         self.require_alive("before it was ready")
+
+    def _is_taken(self) -> bool:
+        """Return whether another program has the address. Raises `CellError`, BX207: it is not an address."""
+        try:
+            return self._answers()
+        except (ValueError, OverflowError) as error:
+            raise CellError("BX207.no-address", address=self._words.awaited) from error
 
     def _answers(self) -> bool:
         """Return whether what `ready` awaits is there."""
@@ -265,4 +279,4 @@ def _responds(url: str) -> bool:
     except OSError:
         return False
     status = _STATUS.match(response)
-    return status is not None and int(status[1]) < LARGEST_STATUS
+    return status is not None and int(status[1]) < FIRST_ERROR

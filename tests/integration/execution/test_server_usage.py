@@ -18,8 +18,8 @@ def burn(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
-held = bytearray(b"x") * (64 << 20)
-del held
+memory = bytearray(b"x") * (64 << 20)
+del memory
 if not os.fork():
     os.setsid()
     burn(0.1)
