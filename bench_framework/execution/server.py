@@ -99,9 +99,8 @@ class RunningServer:
             if seconds() >= deadline:
                 self.kill()
                 limit, what = shortest(self._spec.ready_s), self._words.awaited
-                raise CellError(
-                    NOT_READY[self._spec.ready], details=self._printed(), limit=limit, awaited=what
-                )
+                key = NOT_READY[self._spec.ready]
+                raise CellError(key, details=self._printed(), limit=limit, awaited=what)
             if self._launcher.check_stop is not None:
                 self._launcher.check_stop()
             time.sleep(POLL_S)

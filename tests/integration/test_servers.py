@@ -187,7 +187,7 @@ def test_a_server_that_fails_its_trial_run_is_refused_before_the_others(runs: Ru
     done = runs("try", "s.yaml", *words, code=3, START_S="60")
     errors = " ".join(done.stderr.split())
     assert "BX205" in errors
-    assert "server python3 ./server.py '{port}' 0 0" in errors
+    assert "python3 ./server.py '{port}' 0 0 command python3 ./load.py" in errors
 
 
 def test_a_server_that_dies_in_some_samples_is_reported_with_its_last_lines(
@@ -277,5 +277,5 @@ measure: {{budget: 60s}}
     project("gate", "--base", "main", "scenario.yaml")
     project.commit({"server.py": server.replace("/ 1000", "/ 500")})
     done = project("gate", "--base", "main", "scenario.yaml", "--json", code=1)
-    verdicts = valid("gate", done.stdout)["comparisons"]
+    verdicts = valid("gate", done.stdout)["pairs"]
     assert [c["state"] for c in verdicts if c["metric"] == "cpu"] == ["worse"]

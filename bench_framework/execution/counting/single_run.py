@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.answers import AnswerReader, largest_answer
+from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.server import Servers
 from bench_framework.execution.target import Target, run_setup
@@ -39,6 +40,8 @@ class SingleRun:
     receipt: Receipt | None = None
     output: Any = None
     """Result of the callback `read`."""
+    server_s: float = 0.0
+    """Time in seconds that the server took to start and to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +79,10 @@ class SingleRunner:
         """
         with scratch_folder() as scratch:
             folder = Path(scratch)
-            servers = Servers(self.launcher, lambda _: folder / "server")
+            servers, began = Servers(self.launcher, lambda _: folder / "server"), seconds()
             try:
                 with servers.around(target) as (at_port, _):
+                    ready = seconds()
                     if failed := run_setup(self.launcher, at_port, "prepare", self.setup_timeout_s):
                         return SingleRun("failed", message=failed)
                     outcome = self._run_command(
@@ -88,8 +92,10 @@ class SingleRunner:
                         outcome = replace(outcome, output=read(folder, outcome.finished))
                     failed = run_setup(self.launcher, at_port, "cleanup", self.setup_timeout_s)
                     if failed and outcome.status == "ok":
-                        return replace(outcome, status="failed", message=failed)
-                    return outcome
+                        outcome = replace(outcome, status="failed", message=failed)
+                    ended = seconds()
+                took_s = seconds() - ended + ready - began
+                return outcome if target.server is None else replace(outcome, server_s=took_s)
             except MeasureError as error:
                 if target.cell.server is None or error.code not in {"BX207", "BX231"}:
                     raise

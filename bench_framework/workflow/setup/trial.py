@@ -141,8 +141,8 @@ class Trial:
 
     @property
     def seconds(self) -> float:
-        """Duration in seconds; 0 if the program could not be started."""
-        return self.run.finished.seconds if self.run.finished else 0.0
+        """Duration in seconds with that of its server; 0 if the program could not be started."""
+        return self.run.finished.seconds + self.run.server_s if self.run.finished else 0.0
 
 
 @dataclass(frozen=True, slots=True)
