@@ -256,8 +256,9 @@ class Servers:
 
 def _accepts(host: str, port: int) -> bool:
     try:
-        with socket.create_connection((host, port), timeout=CONNECT_S):
-            return True
+        with socket.create_connection((host, port), timeout=CONNECT_S) as connection:
+            # If nothing listens at a free port, a connection from this port reaches itself.
+            return bool(connection.getsockname() != connection.getpeername())
     except OSError:
         return False
 
@@ -267,15 +268,15 @@ def _responds(url: str) -> bool:
     parts = urlsplit(url)
     path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
     request = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
-    address = (parts.hostname or "", parts.port or 80)
-    try:
-        with socket.create_connection(address, timeout=CONNECT_S) as connection:
-            connection.sendall(request.encode())
-            response = b""
-            # A server may report a connection that is closed before the whole response was read.
-            while len(response) < MOST_CAPTURED and (part := connection.recv(1 << 16)):
-                response += part
-    except OSError:
-        return False
+    address, response = (parts.hostname or "", parts.port or 80), b""
+    with (
+        contextlib.suppress(OSError),
+        socket.create_connection(address, timeout=CONNECT_S) as connection,
+    ):
+        connection.sendall(request.encode())
+        # A server may report a connection that is closed before the whole response was read. One that
+        # does not close it ends this by the time limit.
+        while len(response) < MOST_CAPTURED and (part := connection.recv(1 << 16)):
+            response += part
     status = _STATUS.match(response)
     return status is not None and int(status[1]) < FIRST_ERROR

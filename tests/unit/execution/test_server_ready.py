@@ -1,0 +1,73 @@
+"""The checks whether a server is ready: connections and HTTP responses."""
+
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from bench_framework.execution import server
+from bench_framework.execution.server import free_port
+
+OK = b"HTTP/1.1 204 No Content\r\n\r\n"
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+def answer(listener: socket.socket, response: bytes, *, closes: bool = True) -> str:
+    """Answer one request in another thread, and return its URL."""
+
+    def run() -> None:
+        connection, _ = listener.accept()
+        request = connection.recv(4096)
+        assert request.startswith(b"GET /health?now HTTP/1.1\r\nHost: 127.0.0.1:")
+        connection.sendall(response)
+        if closes:
+            connection.close()
+        else:
+            connection.recv(1)  # until the client closes it
+
+    threading.Thread(target=run, daemon=True).start()
+    return f"http://127.0.0.1:{listener.getsockname()[1]}/health?now"
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (OK, True),
+        (b"HTTP/1.0 302 Found\r\n\r\n", True),
+        (b"HTTP/1.1 404 Not Found\r\n\r\n", False),
+        (b"HTTP/1.1 503 Later\r\n\r\n", False),
+        (b"SSH-2.0\r\n", False),
+        (b"", False),
+    ],
+)
+def test_a_response_with_a_status_below_400_shows_that_a_server_is_ready(
+    listener: socket.socket, response: bytes, *, expected: bool
+) -> None:
+    assert server._responds(answer(listener, response)) is expected
+
+
+def test_a_server_that_keeps_the_connection_open_is_ready(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "CONNECT_S", 0.2)
+    assert server._responds(answer(listener, OK, closes=False))
+
+
+def test_a_connection_shows_that_a_server_is_ready(listener: socket.socket) -> None:
+    host, port = listener.getsockname()
+    assert server._accepts(host, port)
+    assert not server._accepts(host, free_port())
+
+
+def test_a_connection_of_a_port_with_itself_is_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        one.connect(one.getsockname())
+        monkeypatch.setattr(socket, "create_connection", lambda *_, **__: one)
+        assert not server._accepts(*one.getsockname())
