@@ -23,13 +23,12 @@ def answer(listener: socket.socket, response: bytes, *, closes: bool = True) -> 
 
     def run() -> None:
         connection, _ = listener.accept()
-        request = connection.recv(4096)
-        assert request.startswith(b"GET /health?now HTTP/1.1\r\nHost: 127.0.0.1:")
-        connection.sendall(response)
-        if closes:
-            connection.close()
-        else:
-            connection.recv(1)  # until the client closes it
+        with connection:
+            request = connection.recv(4096)
+            assert request.startswith(b"GET /health?now HTTP/1.1\r\nHost: 127.0.0.1:")
+            connection.sendall(response)
+            if not closes:
+                connection.recv(1)  # until the client closes it
 
     threading.Thread(target=run, daemon=True).start()
     return f"http://127.0.0.1:{listener.getsockname()[1]}/health?now"
