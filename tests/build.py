@@ -2,15 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from bench_framework.model.judgement import Comparison, Family
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.profile import Frame, Profile, Sampler, Stack, Unwinding
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block
 from bench_framework.model.verdict import Thresholds, Verdict
+
+T = TypeVar("T")
+
+
+def require(value: T | None) -> T:
+    """Return a value that must exist."""
+    assert value is not None
+    return value
 
 
 def make_plan(
@@ -77,6 +85,7 @@ def make_profile(
     **changes: Any,
 ) -> Profile:
     """Return a profile of perf with a number of samples for each run."""
+    perf: tuple[Sampler, str, str, int, Unwinding]
     perf = ("perf", "perf version 6.1", "cpu-clock", 997, "frame-pointers")
     counts, digests = (tuple(runs), 5, 0), ("aa" * 32, "bb" * 32)
     profile = Profile(cell_id, *perf, *counts, *digests, tuple(frames), tuple(stacks))

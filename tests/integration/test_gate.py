@@ -209,9 +209,7 @@ def test_a_changed_scenario_is_refused_before_anything_is_measured(slower: Folde
 
 
 @pytest.mark.slow
-def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
-    slower: Folder,
-) -> None:
+def test_a_gate_with_too_few_rounds_is_refused_before_measuring(slower: Folder) -> None:
     done = slower("run", "gated.yaml", "--gate", "--rounds", "6", code=2)
     assert "the gate cannot detect anything in 6 rounds: it needs" in done.stderr
     assert not slower.records
@@ -221,9 +219,7 @@ def test_a_gate_with_too_few_rounds_is_refused_before_measuring(
 
 
 @pytest.mark.slow
-def test_without_valgrind_only_instructions_are_not_compared(
-    tmp_path: Path,
-) -> None:
+def test_without_valgrind_only_instructions_are_not_compared(tmp_path: Path) -> None:
     even = Folder(tmp_path, 0.05)
     text = SCENARIO.replace("cpu: 2%}", "cpu: 2%, instructions: 1%}")
     (tmp_path / "gated.yaml").write_text(text.replace("rounds: 24", "rounds: 14"))

@@ -191,10 +191,7 @@ def test_the_action_ends_as_the_gate_does(tmp_path: Path, code: int) -> None:
     }
     done = run_action(tmp_path, tmp_path, path=str(program.parent), **given)
     conclusion = "failed" if code else "passed"
-    assert (done.code, done.outputs) == (
-        code,
-        {"exit-code": str(code), "conclusion": conclusion},
-    )
+    assert (done.code, done.outputs) == (code, {"exit-code": str(code), "conclusion": conclusion})
     assert done.artifacts == {"benchmarks": f"{tmp_path}/benchctl-results"}
     words = (tmp_path / "benchctl.words").read_text().splitlines()
     assert words == [

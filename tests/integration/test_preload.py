@@ -81,10 +81,7 @@ def benchctl(tmp_path: Path) -> Benchctl:
     compile_c(tmp_path / "libother.so", ALLOCATOR, "-shared", "-fPIC")
 
     def call(
-        *words: str,
-        code: int,
-        worker: str = "{command: [./prog]}",
-        library: str = "./libother.so",
+        *words: str, code: int, worker: str = "{command: [./prog]}", library: str = "./libother.so"
     ) -> Done:
         text = SCENARIO.replace("WORKER", worker).replace("LIBRARY", library)
         (tmp_path / "allocators.yaml").write_text(text)

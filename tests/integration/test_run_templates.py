@@ -18,9 +18,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_a_run_uses_custom_templates_and_verify_renders_them_again(
-    folder: Path,
-) -> None:
+def test_a_run_uses_custom_templates_and_verify_renders_them_again(folder: Path) -> None:
     (folder / "own" / "report.md.j2").write_text("own page of {{ document.title }}\n")
     benchctl(folder, "run", "scenario.yaml", "--template", "own", code=0)
     (record,) = find_records(folder / "results")

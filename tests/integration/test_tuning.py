@@ -104,10 +104,7 @@ def test_it_runs_once_and_the_record_contains_its_table(
 )
 @pytest.mark.slow
 def test_its_failure_prevents_the_measurement(
-    benchctl: Callable[..., Done],
-    tmp_path: Path,
-    kind: str,
-    message: str,
+    benchctl: Callable[..., Done], tmp_path: Path, kind: str, message: str
 ) -> None:
     done = benchctl("run", "tuned.yaml", kind=kind, code=NOT_MEASURED)
     assert message in done.stderr

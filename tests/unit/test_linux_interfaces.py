@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import bench_framework
+from tests.build import require
 
 ROOT = Path(bench_framework.__file__).parent
 FOLDER = ROOT / "execution" / "machine"
@@ -37,11 +38,9 @@ IDENTIFIERS = {"ctypes": "*", "platform": "system libc_ver freedesktop_os_releas
 
 
 def linux_names() -> dict[str, frozenset[str]]:
-    spec = importlib.util.spec_from_file_location("linux_names", LIST)
-    assert spec is not None
-    assert spec.loader is not None
+    spec = require(importlib.util.spec_from_file_location("linux_names", LIST))
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    require(spec.loader).exec_module(module)
     both = {**module.NAMES, **IDENTIFIERS}
     return {name: frozenset(names.split()) for name, names in both.items()}
 

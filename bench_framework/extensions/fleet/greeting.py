@@ -1,4 +1,4 @@
-"""The first message of a scheduler, which distinguishes it from other servers."""
+"""The first message of a scheduler, which other servers do not send."""
 
 import contextlib
 import socket

@@ -19,6 +19,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build
+from tests.build import require
 
 Builds = Callable[..., Build]
 
@@ -107,8 +108,7 @@ def test_flags_of_a_variant_extend_those_of_the_configuration(
     assert printed(builds(rustflags=("--cfg", "variant"))) == "(false, true)\n"
     config.write_text("[build]\nrustflags = 1\n")
     failed = builds(rustflags=("--cfg", "variant"))
-    assert failed.message is not None
-    assert failed.message.startswith("cargo cannot read the flags of its configuration")
+    assert require(failed.message).startswith("cargo cannot read the flags of its configuration")
 
 
 def test_another_linker_than_the_requested_one_is_an_error(
@@ -249,8 +249,7 @@ def test_versions_and_patches_reach_the_binary_and_not_the_users_files(
         assert printed(builds(dependencies=(("tiny", "1.0.1"),))) == f"{word} 1.0.1\n"
     failed = builds(patches=(str(tmp_path / "fix.diff"),))
     assert not failed.ok
-    assert failed.message is not None
-    assert failed.message.startswith(f"the patch {tmp_path / 'fix.diff'} does not apply")
+    assert require(failed.message).startswith(f"the patch {tmp_path / 'fix.diff'} does not apply")
 
 
 def test_a_version_that_cannot_be_used_names_the_cause(
@@ -258,11 +257,9 @@ def test_a_version_that_cannot_be_used_names_the_cause(
 ) -> None:
     failed = builds(dependencies=(("tiny", "2.0.0"),))
     assert not failed.ok
-    assert failed.message is not None
-    assert failed.message.startswith("tiny 2.0.0 cannot be used\ncargo: error: ")
+    assert require(failed.message).startswith("tiny 2.0.0 cannot be used\ncargo: error: ")
     missing = builds(dependencies=(("none", "1.0.0"),))
-    assert missing.message is not None
-    assert "did not match any packages" in missing.message
+    assert "did not match any packages" in require(missing.message)
     config = vendored / ".cargo" / "config.toml"
     config.write_text(config.read_text().replace("local-registry", "directory"))
     folder = tmp_path / "registry" / "tiny-1.0.2"
@@ -271,8 +268,7 @@ def test_a_version_that_cannot_be_used_names_the_cause(
     (folder / "Cargo.toml").write_text(PART.replace("NAME", "tiny").replace("0.1.0", "1.0.2"))
     (folder / ".cargo-checksum.json").write_text('{"files": {}, "package": null}')
     selected = builds(dependencies=(("tiny", "1.0.1"),))
-    assert selected.message is not None
-    assert selected.message.startswith("tiny 1.0.1 cannot be used")
+    assert require(selected.message).startswith("tiny 1.0.1 cannot be used")
 
 
 def test_a_crate_without_a_repository_is_copied(builds: Builds, crate: Path) -> None:

@@ -16,6 +16,7 @@ from bench_framework.execution import process
 from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
+from tests.build import require
 from tests.integration.processes import wait_for
 
 ENV = {"PATH": "/usr/bin:/bin"}
@@ -117,8 +118,7 @@ def test_the_cpu_time_includes_children_and_stragglers(launcher: Launcher, tmp_p
     )
     left = Command(["/bin/sh", "-c", f"({script})"], {**ENV, "BURN": straggler})
     for command, least in ((child, 0.1), (left, 0.2)):
-        used = launcher.run(command).cpu_s
-        assert used is not None
+        used = require(launcher.run(command).cpu_s)
         assert used >= least
 
 
@@ -169,8 +169,7 @@ def test_bytes_read_from_the_device_are_reported(launcher: Launcher, tmp_path: P
     if host.filesystem_of(tmp_path) in host.IN_MEMORY:
         pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
     InputPages(path).drop()
-    read_bytes = launcher.run(copy).read_bytes
-    assert read_bytes is not None
+    read_bytes = require(launcher.run(copy).read_bytes)
     assert 4 << 20 <= read_bytes <= 5 << 20  # read by a grandchild
 
 
@@ -226,8 +225,7 @@ def test_kill_now_without_a_command_does_nothing(launcher: Launcher) -> None:
 def test_close_ends_the_launcher(tmp_path: Path) -> None:
     launcher = Launcher()
     launcher.run(sh("exit 0"))
-    pid = launcher.pid
-    assert pid is not None
+    pid = require(launcher.pid)
     launcher.close()
     wait_for_end([pid])
     launcher.close()
@@ -239,8 +237,7 @@ def test_the_command_of_a_killed_launcher_is_killed(tmp_path: Path) -> None:
     pids = tmp_path / "pids"
 
     def kill() -> None:
-        assert launcher.pid is not None
-        os.kill(launcher.pid, signal.SIGKILL)
+        os.kill(require(launcher.pid), signal.SIGKILL)
 
     timer = threading.Timer(0.5, kill)
     timer.start()

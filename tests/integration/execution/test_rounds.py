@@ -24,6 +24,7 @@ from bench_framework.model.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.records.integrity import journal_differences
+from tests.build import require
 from tests.integration.execution.conftest import blocks_of, events_of, plan_of, timed_spans
 
 ARMS = {"a": ["run-a"], "b": ["run-b"], "c": ["run-c"]}
@@ -175,8 +176,7 @@ def test_answers_of_workers_become_receipts(fake: Any) -> None:
     assert len(block.receipts) == len(block.wall_s) == 2
     assert block.receipts[0].effective == {"arm": "z"}
     assert (block.peak_rss_bytes, block.peak_rss_source) == (9 << 20, "worker")
-    assert block.answer is not None
-    assert block.answer.digest == "d"
+    assert require(block.answer).digest == "d"
 
 
 def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(fake: Any) -> None:
@@ -257,8 +257,7 @@ def test_a_malformed_result_fails_its_cell_with_a_message(
     record = fake.measure(plan_of(ARMS, answer=CONTRACT))
     block = blocks_of(record, "b")[0]
     assert block.status == "failed"
-    assert block.message is not None
-    assert words in block.message
+    assert words in require(block.message)
     assert {block.status for block in blocks_of(record, "c")} == {"ok"}
 
 
@@ -279,13 +278,7 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(fake: Any) -
         return Decision(label == "x" and number >= 18, CONCLUSIVE)
 
     record = fake.measure(plan, looker=looker)
-    assert calls == [
-        ("x", 0, 12),
-        ("y", 0, 12),
-        ("x", 1, 18),
-        ("y", 1, 18),
-        ("y", 2, 27),
-    ]
+    assert calls == [("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27)]
     looks = [(look.index, look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert looks[2] == (1, 18, True, CONCLUSIVE)
     assert looks[-1] == (2, 27, True, Reason(ReasonCode.LAST_ROUND))

@@ -21,7 +21,7 @@ from bench_framework.report.render.widths import visible
 from bench_framework.text.words import verdict_text
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 
 SCENARIO = """\
 version: 1
@@ -160,8 +160,7 @@ def test_the_bar_uses_the_remaining_width(
     monkeypatch.setenv("COLUMNS", str(columns))
     display = LiveDisplay(Console())
     display.notify(progress.PlanReady(plan))
-    work = display._work
-    assert work is not None
+    work = require(display._work)
     monkeypatch.setattr(run_progress, "seconds", lambda: 3700.0)
     work.started, work.warmup = 0.0, False
     work.rounds[plan.inputs[0].id] = 9
@@ -257,8 +256,7 @@ def test_each_host_of_a_fleet_has_a_line(
     for host in (lost, fast):
         host.notify(progress.PlanReady(plan))
         host.notify(progress.RoundStarted(plan.inputs[0].id, 1, warmup=False))
-    work = display._hosts["arm-graviton-3"]._work
-    assert work is not None
+    work = require(display._hosts["arm-graviton-3"]._work)
     work.started, work.rounds[plan.inputs[0].id] = 0.0, 9
     fast.notify(progress.CellDropped(plan.cells[1].id, 1, message("exit status 1")))
     reason = "the record of host rack-1 is lost: its worker is not at the scheduler any more"

@@ -11,6 +11,7 @@ from bench_framework.execution.answer_differences import (
 )
 from bench_framework.execution.block_checks import _as_option
 from bench_framework.model.policies import AnswerPolicy
+from tests.build import require
 
 
 def both(folder: Path, one: str, other: str) -> tuple[Path, Path]:
@@ -40,36 +41,33 @@ def both(folder: Path, one: str, other: str) -> tuple[Path, Path]:
 def test_the_form_that_would_help_is_proposed(
     tmp_path: Path, one: str, other: str, advice: str
 ) -> None:
-    difference = first_difference(AnswerPolicy(), *both(tmp_path, one, other))
-    assert difference is not None
+    difference = require(first_difference(AnswerPolicy(), *both(tmp_path, one, other)))
     assert advice in difference.advice(varying=True)
     assert bool(advice) == bool(difference.advice(varying=True))
 
 
 def test_another_number_of_another_variant_is_not_excused(tmp_path: Path) -> None:
-    difference = first_difference(AnswerPolicy(), *both(tmp_path, "sum 4", "sum 5"))
-    assert difference is not None
+    difference = require(first_difference(AnswerPolicy(), *both(tmp_path, "sum 4", "sum 5")))
     assert difference.advice() == ""
 
 
 def test_advice_keeps_what_the_scenario_sets(tmp_path: Path) -> None:
     files = both(tmp_path, "x 3 ms at 0x1", "x 3 ms at 0x2")
-    difference = first_difference(AnswerPolicy(ignore=("a",)), *files)
-    assert difference is not None
+    difference = require(first_difference(AnswerPolicy(ignore=("a",)), *files))
     assert difference.advice().endswith("set ignore: ['a', '0x[0-9a-f]+'] under `answer`")
 
 
 def test_advice_does_not_search_long_lines_of_digits(tmp_path: Path) -> None:
     digits = "3" * 1_000_000  # the search would need hours
-    difference = first_difference(AnswerPolicy(), *both(tmp_path, digits + "1\n", digits + "2\n"))
-    assert difference is not None
+    difference = require(
+        first_difference(AnswerPolicy(), *both(tmp_path, digits + "1\n", digits + "2\n"))
+    )
     assert difference.advice(varying=True) == ""
 
 
 def test_of_long_lines_the_part_that_differs_is_shown(tmp_path: Path) -> None:
     one, other = "x" * 5000 + "A" + "y" * 5000, "x" * 5000 + "B" + "y" * 5000
-    difference = first_difference(AnswerPolicy(), *both(tmp_path, one, other))
-    assert difference is not None
+    difference = require(first_difference(AnswerPolicy(), *both(tmp_path, one, other)))
     [(_, text)] = difference.details("a", "b")
     _, left, right = text.splitlines()
     assert left.startswith("a: …x")

@@ -15,7 +15,7 @@ from bench_framework.execution.machine import host, sensors
 from bench_framework.execution.process import Finished
 from bench_framework.model import contention
 from bench_framework.model.run import Block, PreparedInput, Sensors
-from tests.build import make_block
+from tests.build import make_block, require
 
 MOUNTS = """\
 22 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -150,8 +150,7 @@ def test_a_gauge_reads_swap_pressure_and_heat(tmp_path: Path) -> None:
 def test_a_gauge_subtracts_idle_time_from_the_capacity_of_the_cpus(tmp_path: Path) -> None:
     with closing(sensors.Gauge(machine(tmp_path, proc__stat=STAT.decode()))) as gauge:
         reading = gauge.read((1,))
-    assert reading.cpu_capacity_us is not None
-    assert reading.other_cpu_us == reading.cpu_capacity_us - (300 + 20 + 2 + 31) * 10_000
+    assert reading.other_cpu_us == require(reading.cpu_capacity_us) - (300 + 20 + 2 + 31) * 10_000
 
 
 def test_missing_files_give_no_values(tmp_path: Path) -> None:
@@ -171,8 +170,7 @@ def test_between_subtracts_the_counters() -> None:
 def test_a_gauge_reads_this_machine() -> None:
     with closing(sensors.Gauge()) as gauge:
         reading = gauge.read()
-    assert reading.mem_available_bytes is not None
-    assert reading.mem_available_bytes > 1 << 20
+    assert require(reading.mem_available_bytes) > 1 << 20
     assert reading.load1 is not None
 
 
@@ -250,8 +248,7 @@ def test_an_input_that_changes_is_noticed_by_size_time_or_digest(tmp_path: Path)
     assert guard.changed("i") is None  # same size and time …
     assert [event.code for event in guard.digests()] == ["BX420"]  # … but another digest
     path.write_text("longer")
-    event = guard.changed("i")
-    assert event is not None
+    event = require(guard.changed("i"))
     assert event.severity == "error"
     path.unlink()
     assert guard.changed("i") is not None

@@ -14,6 +14,7 @@ from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
+from tests.build import require
 from tests.unit.judging.conftest import Study
 
 BASE = "tokio simd system"
@@ -92,14 +93,12 @@ def test_single_changes_are_pairs_that_differ_in_one_axis() -> None:
 
 def test_a_part_that_is_worse_and_was_never_left_out_has_a_command() -> None:
     holes = {"rayon simd jemalloc": ReasonCode.NO_STEP}
-    parts = parts_of(view_of(LADDER, holes), "rayon sonic jemalloc")
-    assert parts is not None
+    parts = require(parts_of(view_of(LADDER, holes), "rayon sonic jemalloc"))
     ((worse,), measured, command) = parts.worse, parts.measured, parts.command
     assert (worse.axis, worse.value, worse.better) == ("parser", "sonic", "simd")
     assert (worse.evidence.subject, worse.evidence.reference) == (BASE, "tokio sonic system")
     assert worse.evidence.estimate == pytest.approx(1 / 1.1, rel=0.01)
-    assert worse.evidence.verdict is not None
-    assert worse.evidence.verdict.better
+    assert require(worse.evidence.verdict).better
     assert measured == ""
     assert command == (
         "benchctl run s.yaml -S design=full -k 'engine=rayon parser=simd allocator=jemalloc'"
@@ -108,8 +107,7 @@ def test_a_part_that_is_worse_and_was_never_left_out_has_a_command() -> None:
 
 def test_the_combination_of_the_best_parts_is_named_if_it_was_measured() -> None:
     view = view_of({**LADDER, "rayon simd jemalloc": 0.65})
-    parts = parts_of(view, "tokio sonic system")
-    assert parts is not None
+    parts = require(parts_of(view, "tokio sonic system"))
     better = {(value.axis, value.better) for value in parts.worse}
     assert better == {("parser", "simd"), ("allocator", "jemalloc"), ("engine", "rayon")}
     assert (parts.measured, parts.command) == ("rayon simd jemalloc", "")
@@ -120,8 +118,7 @@ def test_evidence_in_a_variant_that_is_more_alike_decides() -> None:
     view = view_of({**LADDER, "rayon simd jemalloc": 0.72})
     assert parts_of(view, "rayon sonic jemalloc") is None
     # This one is as much like the pair with tokio as like the one with rayon.
-    parts = parts_of(view, "tokio sonic jemalloc")
-    assert parts is not None
+    parts = require(parts_of(view, "tokio sonic jemalloc"))
     assert [value.axis for value in parts.worse] == ["engine"]
 
 
@@ -132,15 +129,13 @@ def test_no_difference_in_the_same_context_outweighs_one_in_another() -> None:
 
 def test_an_excluded_combination_has_no_command() -> None:
     holes = {"rayon simd jemalloc": ReasonCode.EXCLUDED}
-    parts = parts_of(view_of(LADDER, holes), "rayon sonic jemalloc")
-    assert parts is not None
+    parts = require(parts_of(view_of(LADDER, holes), "rayon sonic jemalloc"))
     assert (parts.measured, parts.command) == ("", "")
 
 
 def test_an_experiment_that_is_better_is_listed_and_not_combined() -> None:
     times = {BASE: 1.0, "large buffer": 0.8, "tokio simd jemalloc": 0.7}
-    parts = parts_of(view_of(times, experiment="large buffer"), "tokio simd jemalloc")
-    assert parts is not None
+    parts = require(parts_of(view_of(times, experiment="large buffer"), "tokio simd jemalloc"))
     assert parts.worse == ()
     ((experiment,), command) = parts.experiments, parts.command
     assert (experiment.axis, experiment.value, experiment.better) == ("buffer", "", "1M")

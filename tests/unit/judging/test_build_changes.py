@@ -13,6 +13,7 @@ from bench_framework.model.facts.builds import Difference, SizeChange
 from bench_framework.model.plan import BuildSpec
 from bench_framework.model.run import Build, Preload
 from bench_framework.text import builds as words
+from tests.build import require
 
 SPEC = BuildSpec("/crate", "tool")
 OLD = Build(
@@ -35,8 +36,7 @@ def test_one_program_and_a_failed_build_differ_in_nothing() -> None:
 
 def test_a_preloaded_allocator_makes_one_program_two() -> None:
     preloaded = replace(OLD, preload=Preload("jemalloc", "/lib", "2" * 64))
-    changes = changes_between(preloaded, SPEC, OLD, SPEC)
-    assert changes is not None
+    changes = require(changes_between(preloaded, SPEC, OLD, SPEC))
     assert changes.settings == (Difference("preloaded library", "", "jemalloc"),)
 
 
@@ -51,8 +51,7 @@ def test_settings_packages_and_sizes_that_differ_are_named() -> None:
         crates=(("hashbrown", 3_000), ("memmap2", 2_000), ("tool", 9_000)),
     )
     spec = replace(SPEC, features=("simd",), rustflags=("-Ctarget-cpu=native",))
-    changes = changes_between(built, spec, OLD, SPEC)
-    assert changes is not None
+    changes = require(changes_between(built, spec, OLD, SPEC))
     assert [words.setting(c) for c in changes.settings] == [
         "rustc 1.94.0 → 1.95.0",
         "profile.release.lto none → fat",
@@ -64,21 +63,18 @@ def test_settings_packages_and_sizes_that_differ_are_named() -> None:
     )
     assert changes.sections == (SizeChange(".text", 50_000, 50_000 + LEAST_BYTES),)
     assert words.sizes(changes.crates) == "memmap2 +1.95\u202fKiB, hashbrown \u22121000\u202fB"
-    assert changes.size is not None
-    assert words.signed_size(changes.size.difference) == "+12.0\u202fKiB"
+    assert words.signed_size(require(changes.size).difference) == "+12.0\u202fKiB"
 
 
 def test_an_unknown_list_gives_no_difference() -> None:
     built = replace(NEW, packages=(), sections=(), crates=(), stripped_bytes=None)
-    changes = changes_between(built, None, OLD, None)
-    assert changes is not None
+    changes = require(changes_between(built, None, OLD, None))
     assert (changes.packages, changes.sections, changes.crates, changes.size) == ((), (), (), None)
 
 
 def test_the_first_package_of_a_program_is_new() -> None:
     alone = replace(OLD, packages=(), dependencies=0)
-    changes = changes_between(NEW, SPEC, alone, SPEC)
-    assert changes is not None
+    changes = require(changes_between(NEW, SPEC, alone, SPEC))
     assert words.packages(changes.packages) == "new: hashbrown 0.15.0, new: itoa 1.0.1"
 
 

@@ -12,6 +12,7 @@ from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Verdict
+from tests.build import require
 from tests.unit.judging.conftest import Crossed, Study
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je"]}
@@ -41,8 +42,7 @@ def test_the_interval_of_the_first_that_is_rejected_is_that_of_the_whole_family_
     family = [weighted(np.random.default_rng(n).normal(0.5 * (n == 0), 0.1, 40)) for n in range(5)]
     first, *rest = contrasts.judge_contrasts(family, at)
     assert first.verdict is Verdict.WORSE
-    assert first.shown is not None
-    assert first.shown.level == pytest.approx(1 - 0.05 / (at.looks.count * 5))
+    assert require(first.shown).level == pytest.approx(1 - 0.05 / (at.looks.count * 5))
     assert [c.shown.level for c in rest if c.shown] == pytest.approx(
         [1 - 0.05 / (at.looks.count * 4)] * len(rest)
     )
@@ -96,8 +96,7 @@ def test_the_interval_of_a_crossing_pays_for_the_looks() -> None:
         ]
     )
     places = [math.log(size * 1024 * 1024) for size in (50, 200)]
-    expected = scaling.turning(places, ratios, crossing.level)
-    assert expected is not None
+    expected = require(scaling.turning(places, ratios, crossing.level))
     assert crossing.lo_bytes == pytest.approx(math.exp(expected[1]))
     assert crossing.hi_bytes == pytest.approx(math.exp(expected[2]))
     assert {c.id for pair in cells for c in pair} == set(crossing.cell_ids)

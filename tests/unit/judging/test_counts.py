@@ -86,20 +86,12 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
         by_metric["minor_faults"].median,
         by_metric["minor_faults"].n_rounds,
         by_metric["minor_faults"].n_runs,
-    ) == (
-        7,
-        0,
-        1,
-    )
+    ) == (7, 0, 1)
     assert (
         by_metric["instructions"].median,
         by_metric["instructions"].min,
         by_metric["instructions"].n_runs,
-    ) == (
-        7,
-        5,
-        2,
-    )
+    ) == (7, 5, 2)
     assert [s.metric for s in summaries(observations, [by_metric["minor_faults"]])] == [
         "instructions"
     ]
@@ -168,10 +160,7 @@ def claim(
             claim("instructions", Verdict.WORSE, 2.0, 2.0, 2.0),
             "A has 2.0× as many instructions as B [2.0, 2.0]",
         ),
-        (
-            claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92),
-            "A uses 10 % less CPU time than B [8, 12]",
-        ),
+        (claim("cpu", Verdict.BETTER, 0.9, 0.88, 0.92), "A uses 10 % less CPU time than B [8, 12]"),
     ],
 )
 def test_a_sentence_has_the_words_of_its_metric(given: Claim, text: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.verdict import Verdict
+from tests.build import require
 from tests.unit.judging.conftest import Study
 
 MIB = 1024 * 1024
@@ -40,10 +41,8 @@ def test_the_crossing_is_reported_with_its_interval_between_the_sizes_that_decid
     example = Study(sizes=(10, 50, 200))
     judged = example.judge(example.blocks(line(23)))
     (crossing,) = judged.structure.crossings
-    assert crossing.lo_bytes is not None
-    assert crossing.hi_bytes is not None
     assert crossing.size_bytes == pytest.approx(23 * MIB, rel=0.05)
-    assert crossing.lo_bytes < 23 * MIB < crossing.hi_bytes
+    assert require(crossing.lo_bytes) < 23 * MIB < require(crossing.hi_bytes)
     labels = [
         example.plan.input(i).label for i in (crossing.below_input_id, crossing.above_input_id)
     ]

@@ -16,6 +16,7 @@ from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import paired_t
+from tests.build import require
 from tests.unit.judging.conftest import Study, gate_policy, timing
 
 BUDGET = MeasurePolicy(rounds_max=1000, by_budget=True, budget_s=30.0)
@@ -30,8 +31,7 @@ def few(rounds: int) -> Study:
 def test_the_mean_log_ratio_has_the_interval_of_a_paired_t_test() -> None:
     rng = np.random.default_rng(5)
     a, b = np.exp(rng.normal(0, 0.02, (2, 4)))
-    contrast = paired_t.compare(b.tolist(), a.tolist())
-    assert contrast is not None
+    contrast = require(paired_t.compare(b.tolist(), a.tolist()))
     expected = stats.ttest_rel(np.log(b), np.log(a))
     assert contrast.p == pytest.approx(expected.pvalue, rel=1e-9)
     interval, bounds = contrast.interval(0.95), np.exp(expected.confidence_interval(0.95))
@@ -127,5 +127,4 @@ def test_ratios_without_a_spread_have_their_own_reason(
 
     example = replace(few(4), rounds=len(ratios))
     comparison = example.comparison(example.judge(example.blocks(wall)), "b")
-    assert comparison.reason is not None
-    assert comparison.reason.code is reason
+    assert require(comparison.reason).code is reason

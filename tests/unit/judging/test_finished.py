@@ -168,10 +168,7 @@ def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason() -> 
         rng = np.random.default_rng([number, len(arm), arm == "b"])
         return float(np.exp(rng.normal(0.03 if arm == "b" and number > 12 else 0.0, 0.01)))
 
-    looks = [
-        Look(here, 0, 12, stopped=False, dropped=(name,)),
-        Look(here, 5, 60, stopped=True),
-    ]
+    looks = [Look(here, 0, 12, stopped=False, dropped=(name,)), Look(here, 5, 60, stopped=True)]
     judged = judge(example.plan, example.blocks(wall), {}, (), looks)
     comparison = example.comparison(judged, "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE

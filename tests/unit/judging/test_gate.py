@@ -26,7 +26,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines
 from bench_framework.text.reasons import phrase
-from tests.build import make_block
+from tests.build import make_block, require
 from tests.unit.judging.conftest import (
     Study,
     Timing,
@@ -155,8 +155,7 @@ def test_a_binary_that_grew_fails_at_once() -> None:
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
     few = Study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
-    needed = rounds_needed(few.plan)
-    assert needed is not None
+    needed = require(rounds_needed(few.plan))
     assert needed > 8
     enough = Study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
     assert rounds_needed(enough.plan) is None
@@ -175,8 +174,7 @@ def test_looks_that_the_record_could_take_are_paid_for() -> None:
         assert (gating.looks, gating.family) == (regular.count, strict.family)
         for comparison in (p.comparison for p in gating.pairs if p.metric == "wall"):
             assert comparison.verdict is Verdict.INCONCLUSIVE
-            assert comparison.shown is not None
-            assert comparison.shown.level == pytest.approx(
+            assert require(comparison.shown).level == pytest.approx(
                 1 - GATE_LEVEL / (regular.count * strict.family), abs=1e-12
             )
 
@@ -194,8 +192,7 @@ class TestTheSecondPass:
             log_normal_timing(wall or {"slow": 1.05}),
             cpu=log_normal_timing({} if wall else {"slow": 1.05}, spread=0.03 if wall else 0.005),
         )
-        plan = outcome.confirmation_plan(example.plan, gating, "20260101T0000Z")
-        assert plan is not None
+        plan = require(outcome.confirmation_plan(example.plan, gating, "20260101T0000Z"))
         timing = log_normal_timing(again, spread, seed=8)
         blocks = [
             make_block(
@@ -232,8 +229,7 @@ class TestTheSecondPass:
             ),
             cpu=log_normal_timing({}, seed=9),
         )
-        plan = outcome.confirmation_plan(example.plan, gating, "r")
-        assert plan is not None
+        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
         assert [(example.arm_of(c), example.plan.input(c.input_id).label) for c in plan.cells] == [
             ("a", "2MiB"),
             ("slow", "2MiB"),
@@ -293,9 +289,7 @@ class TestTheSecondPass:
         self, again: float, state: str, reason: str
     ) -> None:
         example = Study(
-            arms=("a", "moved", "same"),
-            rounds=40,
-            policy=gate_policy(margins=(("wall", 0.02),)),
+            arms=("a", "moved", "same"), rounds=40, policy=gate_policy(margins=(("wall", 0.02),))
         )
         plain = log_normal_timing({})
 
@@ -308,8 +302,7 @@ class TestTheSecondPass:
         assert pair.unstable
         assert outcome.repetition(gating) == "1 unstable comparison"
         assert gating.exit_code == 4
-        plan = outcome.confirmation_plan(example.plan, gating, "r")
-        assert plan is not None
+        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
         repeated = Study(arms=("a", "moved"), rounds=40, policy=plan.judge)
         judged = repeated.judge(repeated.blocks(log_normal_timing({"moved": again}, seed=8)))
         twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")

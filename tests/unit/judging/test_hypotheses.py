@@ -63,11 +63,7 @@ def test_without_its_cells_a_hypothesis_is_not_tested(example: Study) -> None:
         (Verdict.INCONCLUSIVE, ONE_PROGRAM, "not tested"),
         (Verdict.OTHER_OUTPUT, message("digest"), "not tested"),
         (Verdict.FAILED, message("exit 1"), "not tested"),
-        (
-            Verdict.INCONCLUSIVE,
-            CONTROL_DIFFERS,
-            "not supported",
-        ),
+        (Verdict.INCONCLUSIVE, CONTROL_DIFFERS, "not supported"),
         (Verdict.BETTER_SIZE_UNCERTAIN, None, "supported"),
     ],
 )

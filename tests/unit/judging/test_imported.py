@@ -17,6 +17,7 @@ from bench_framework.model.sessions import HarnessSession, MemoryKind, Series, S
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.store.sessions import series_of
+from tests.build import require
 
 
 def runs(label: str, values: list[float], failed: int = 0) -> SessionCommand:
@@ -113,8 +114,7 @@ def test_exchanging_the_sides_mirrors_the_interval() -> None:
 
 
 def test_a_spread_of_zero_on_one_side_leaves_the_other_ones_freedom() -> None:
-    comparison = welch.compare(Series("wall", 10, 1.1, 0.05), Series("wall", 5, 1.0, 0.0))
-    assert comparison is not None
+    comparison = require(welch.compare(Series("wall", 10, 1.1, 0.05), Series("wall", 5, 1.0, 0.0)))
     assert comparison.freedom == pytest.approx(9)
     assert comparison.n == 5
 
@@ -210,8 +210,7 @@ def test_holm_runs_over_the_whole_session_with_its_planned_size() -> None:
     assert alone.p == among.p
     assert alone.verdict.decided
     assert among.verdict is Verdict.INCONCLUSIVE
-    assert among.shown is not None
-    assert among.shown.level == pytest.approx(1 - 0.05 / 9)
+    assert require(among.shown).level == pytest.approx(1 - 0.05 / 9)
 
 
 def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
@@ -231,8 +230,7 @@ def test_the_best_group_is_of_all_pairs_and_never_a_sort() -> None:
 
 def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
     def command(label: str, size: float, n: int) -> SessionCommand:
-        peaks = series_of("peak_rss", [size + 1000 * i for i in range(n)])
-        assert peaks is not None
+        peaks = require(series_of("peak_rss", [size + 1000 * i for i in range(n)]))
         times = runs(label, noisy(1.0, n, 6))
         return replace(times, series=(*times.series, peaks))
 
@@ -246,8 +244,7 @@ def test_memory_of_version_2_is_judged_by_medians_of_its_runs() -> None:
 
 def test_less_time_and_its_cost_are_in_the_same_sentence() -> None:
     def command(label: str, time: float, size: float) -> SessionCommand:
-        peaks = series_of("peak_rss", [size + i for i in range(12)])
-        assert peaks is not None
+        peaks = require(series_of("peak_rss", [size + i for i in range(12)]))
         times = runs(label, noisy(time, 12, 6))
         return replace(times, series=(*times.series, peaks))
 
@@ -303,8 +300,7 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(mean: float, decid
     commands = (published("a", 1.0, 0.05, 20), published("b", mean, 0.05, 20))
     alone = comparison_of(judged(session(*commands)), "b")
     assert alone.verdict.decided
-    assert alone.p is not None
-    assert (alone.p > 0.025) is not decided
+    assert (require(alone.p) > 0.025) is not decided
     both = [
         replace(command, series=(*command.series, Series("cpu", 20, 1.0, 0.05)))
         for command in commands

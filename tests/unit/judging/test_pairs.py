@@ -26,9 +26,7 @@ def measured() -> tuple[Runs, CellPair, JudgeRule]:
     return runs, pair, JudgeRule("headline", {"wall": Thresholds(0.02, 0.01)}, 0.05, looks, 1)
 
 
-def test_the_thresholds_of_the_rule_decide(
-    measured: tuple[Runs, CellPair, JudgeRule],
-) -> None:
+def test_the_thresholds_of_the_rule_decide(measured: tuple[Runs, CellPair, JudgeRule]) -> None:
     runs, pair, rule = measured
     for thresholds, verdict in (
         (Thresholds(0.02, 0.01), Verdict.WORSE),

@@ -10,7 +10,7 @@ from bench_framework.features.profile.compute import attach, interval, shares_of
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.profile import Frame, Profile, Stack
 from bench_framework.text.write import lead, say
-from tests.build import make_profile
+from tests.build import make_profile, require
 from tests.unit.judging.conftest import Study
 
 MAIN, PARSE, COPY, WAIT = (
@@ -38,13 +38,11 @@ def profile(cell: str = "c", buckets: dict[str, str] = BUCKETS) -> Profile:
 def test_a_recursion_counts_once_and_every_sample_has_one_function_that_ran() -> None:
     functions = {f.frame.name: f for f in shares_of(profile()).functions}
     assert functions["json::parse"].own.count == 300
-    assert functions["json::parse"].inclusive is not None
-    assert functions["json::parse"].inclusive.count == 480, (
+    assert require(functions["json::parse"].inclusive).count == 480, (
         "not 780: its two levels are one function"
     )
     assert functions["main"].own.count == 0
-    assert functions["main"].inclusive is not None
-    assert functions["main"].inclusive.share.value == 1.0
+    assert require(functions["main"].inclusive).share.value == 1.0
     assert sum(f.own.count for f in functions.values()) == 600
     assert [f.frame.name for f in shares_of(profile()).functions][:2] == ["json::parse", "memcpy"]
 
@@ -108,10 +106,7 @@ def test_callgrind_counts_so_that_nothing_is_uncertain_and_callers_are_not_known
     assert shares.size.unit == "instructions"
     assert [
         (f.frame.name, f.own.share.value, f.own.share.lo, f.inclusive) for f in shares.functions
-    ] == [
-        ("json::parse", 0.75, None, None),
-        ("memcpy", 0.25, None, None),
-    ]
+    ] == [("json::parse", 0.75, None, None), ("memcpy", 0.25, None, None)]
 
 
 def judged(study: Study, *profiles: Profile) -> Judgement:

@@ -16,7 +16,7 @@ from bench_framework.model.plan import Role
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Look
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 from tests.unit.judging.conftest import Study, Timing, timing
 
 ROUNDS = 60
@@ -112,8 +112,7 @@ def test_the_reason_for_dropping_a_cell_is_valid_at_the_end() -> None:
         beaten = {c for result in raced.looks for c in result.trailing}
         assert beaten
         assert not beaten & set(raced.judgement.best[0].cell_ids)
-        assert raced.judgement.race is not None
-        assert all(lost.to_cell_id for lost in raced.judgement.race.lost if lost.beaten)
+        assert all(lost.to_cell_id for lost in require(raced.judgement.race).lost if lost.beaten)
 
 
 def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> None:
@@ -127,8 +126,7 @@ def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> No
     (claim,) = (c for c in raced.judgement.claims if c.kind == "dropped" and c.subject == "f")
     assert claim.text.startswith(f"Dropped after {raced.looks[0].round} rounds: ")
     assert claim.reference in {"b", "c"}
-    assert claim.estimate is not None
-    assert claim.estimate > 1.5
+    assert require(claim.estimate) > 1.5
     assert claim.adjust == f"Holm over 15 pairs, {looks_of(example.plan).count} looks"
 
 
@@ -143,8 +141,7 @@ def test_a_fixed_plan_has_no_race() -> None:
 def test_no_variant_is_dropped_while_the_control_differs() -> None:
     raced = run(racing(), race_timing(0.05, effects={**EFFECTS, "control": 0.6}))
     assert not any(result.trailing for result in raced.looks)
-    assert raced.judgement.race is not None
-    assert [lost for lost in raced.judgement.race.lost if lost.beaten] == []
+    assert [lost for lost in require(raced.judgement.race).lost if lost.beaten] == []
 
 
 def test_equal_programs_never_leave_as_losers() -> None:

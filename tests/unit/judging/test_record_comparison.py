@@ -18,6 +18,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
+from tests.build import require
 from tests.unit.judging.conftest import Study
 from tests.unit.machine import HOST
 
@@ -127,8 +128,7 @@ def test_drift_that_hits_both_alike_cancels_round_by_round() -> None:
 def change_to_anchors(before: Session, after: Session) -> Contrast:
     sides = before.side(), after.side()
     anchor, changed = anchors.matches(*sides)
-    ends = record_comparison._Records(*sides)._relative(changed, [anchor], "wall")
-    assert ends is not None
+    ends = require(record_comparison._Records(*sides)._relative(changed, [anchor], "wall"))
     return record_comparison._contrast(*ends)
 
 
@@ -222,8 +222,7 @@ def test_the_changed_cells_of_all_metrics_are_one_family() -> None:
     assert len([c.p for c in judged if c.p is not None]) == len(judged)
     ranked = sorted(judged, key=lambda c: c.p or 0.0)
     assert ranked[0].p_adjusted == pytest.approx(min(1.0, len(judged) * (ranked[0].p or 0.0)))
-    assert ranked[0].shown is not None
-    assert ranked[0].shown.level == pytest.approx(1 - 0.05 / len(judged))
+    assert require(ranked[0].shown).level == pytest.approx(1 - 0.05 / len(judged))
 
 
 def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same() -> None:
@@ -242,8 +241,7 @@ def test_a_changed_cell_that_is_refused_is_a_member_of_the_family_all_the_same()
     assert (len(judged), result.family) == (2, 4)
     first = min(judged, key=lambda c: c.p or 0.0)
     assert first.p_adjusted == pytest.approx(min(1.0, 4 * (first.p or 0.0)))
-    assert first.shown is not None
-    assert first.shown.level == pytest.approx(1 - 0.05 / 4)
+    assert require(first.shown).level == pytest.approx(1 - 0.05 / 4)
 
 
 def test_another_environment_is_reported_and_left_to_the_anchors() -> None:

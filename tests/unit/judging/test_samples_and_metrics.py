@@ -15,7 +15,7 @@ from bench_framework.model import contention
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.run import Block, Sensors
 from bench_framework.model.verdict import Thresholds, Verdict
-from tests.build import make_block
+from tests.build import make_block, require
 from tests.unit.judging.conftest import Study
 
 
@@ -58,8 +58,7 @@ def test_the_interval_of_a_median_takes_the_published_ranks(n: int, rank: int) -
 def test_a_summary_describes_all_rounds_and_deletes_none() -> None:
     values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.02, 9.0]
     sample = samples.collect([block(i, (v,)) for i, v in enumerate(values, 1)])["c"]
-    summary = medians.summarise(sample, "wall")
-    assert summary is not None
+    summary = require(medians.summarise(sample, "wall"))
     assert (summary.median, summary.min, summary.max, summary.n_rounds) == (1.02, 0.9, 9.0, 7)
     assert (summary.lo, summary.hi) == (0.9, 9.0)
     assert summary.warnings == ("outliers: 1 of 7 rounds (kept)",)
@@ -238,8 +237,7 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     pair = samples.Pair(tuple(range(1, 41)), values, values)
     draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))
     comparison = medians.compare_medians(draft, pair, level=0.05, size=size)
-    bounds = medians.median_interval(values, 1 - 0.05 / (2 * size))
-    assert bounds is not None
+    bounds = require(medians.median_interval(values, 1 - 0.05 / (2 * size)))
     assert comparison.shown is not None
     assert (comparison.shown.lo, comparison.shown.hi) == pytest.approx(
         (bounds[0] / bounds[1], bounds[1] / bounds[0])

@@ -23,6 +23,7 @@ from bench_framework.stats import between_sessions as between
 from bench_framework.stats.instability import examine_sessions
 from bench_framework.stats.intervals import LabelInverter
 from bench_framework.stats.portable_math import t_quantile
+from tests.build import require
 from tests.unit.judging.conftest import Study, Timing
 
 SESSIONS, LENGTH = 3, 15
@@ -137,8 +138,7 @@ def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict() -> None
     one = example()
     judged = one.judge(one.blocks(times(-0.06, 0.05, -0.06)))
     c = one.comparison(judged, "b")
-    assert c.sessions is not None
-    assert c.sessions.differ
+    assert require(c.sessions).differ
     assert (c.verdict, c.reason) == (Verdict.INCONCLUSIVE, UNSTABLE)
     assert not one.comparison(judged, "c").sessions.differ  # type: ignore[union-attr]
 
@@ -146,9 +146,8 @@ def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict() -> None
 def test_a_ratio_that_changes_only_its_size_keeps_its_direction() -> None:
     one = example()
     c = one.comparison(one.judge(one.blocks(times(-0.20, -0.40, -0.30))), "b")
-    assert c.sessions is not None
     assert c.shown is not None
-    assert c.sessions.differ
+    assert require(c.sessions).differ
     assert c.verdict.better
     assert c.reason is None
 
@@ -191,11 +190,7 @@ def test_the_interval_of_a_finished_comparison_has_sessions_of_few_rounds() -> N
         judge_family([Case(draft, part, examine_looks(part, [30]))], rules)[0]
         for part in (pair.until(30), pair)
     )
-    assert early.sessions is not None
-    assert late.sessions is not None
-    assert (early.sessions.count, late.sessions.count) == (2, 6)
-    assert early.shown is not None
-    assert late.shown is not None
-    assert early.shown.ratio == pytest.approx(np.exp(0.05), abs=0.003)
-    assert late.shown.ratio == pytest.approx(np.exp(0.05 / 3), abs=0.003)
+    assert (require(early.sessions).count, require(late.sessions).count) == (2, 6)
+    assert require(early.shown).ratio == pytest.approx(np.exp(0.05), abs=0.003)
+    assert require(late.shown).ratio == pytest.approx(np.exp(0.05 / 3), abs=0.003)
     assert not late.verdict.decided

@@ -46,11 +46,7 @@ def any_analysis() -> Analysis:
 
 @pytest.mark.parametrize(
     ("first", "second", "stop", "reason"),
-    [
-        (True, True, True, DONE),
-        (True, False, False, OPEN),
-        (False, True, False, OPEN),
-    ],
+    [(True, True, True, DONE), (True, False, False, OPEN), (False, True, False, OPEN)],
 )
 def test_an_input_stops_if_every_rule_says_so(
     any_analysis: Analysis, *, first: bool, second: bool, stop: bool, reason: Reason

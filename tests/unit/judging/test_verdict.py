@@ -14,6 +14,7 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import run_labels
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.text.reasons import phrase
+from tests.build import require
 from tests.unit.judging.conftest import pair_of_logs
 
 RULES = Rules(looks=4, size=4, level=0.05)
@@ -53,12 +54,10 @@ def test_differences_without_noise_have_their_verdict(ratio: float, expected: Ve
 def test_a_noisy_pair_is_inconclusive_and_has_a_minimum_detectable_effect() -> None:
     comparison = judged(case(0.0, sd=0.2))
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.mde is not None
-    assert comparison.mde > 0.05
+    assert require(comparison.mde) > 0.05
     assert comparison.rounds_needed is None  # more than 1 000
     some = judged(case(0.0, sd=0.03))
-    assert some.rounds_needed is not None
-    assert some.rounds_needed > 40
+    assert require(some.rounds_needed) > 40
 
 
 @pytest.mark.parametrize(("rounds", "has_interval"), [(1, False), (5, False), (6, True)])
@@ -69,23 +68,20 @@ def test_rounds_that_cannot_reach_95_percent_have_no_interval(
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.reason == verdict.TOO_FEW
     assert comparison.unadjusted is not None
-    assert comparison.shown is not None
-    assert comparison.unadjusted.bounded is comparison.shown.bounded is has_interval
+    assert comparison.unadjusted.bounded is require(comparison.shown).bounded is has_interval
     assert math.log(comparison.unadjusted.ratio) == pytest.approx(0.3, abs=0.01)
 
 
 def test_a_significant_effect_below_epsilon_is_equivalent() -> None:
     """0.6 % is significant here, but copies of one binary differ as much."""
     comparison = judged(case(math.log(1.006), sd=0.001))
-    assert comparison.p_adjusted is not None
-    assert comparison.p_adjusted < 0.05
+    assert require(comparison.p_adjusted) < 0.05
     assert comparison.verdict is Verdict.EQUIVALENT
 
 
 def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
     comparison = judged(case(math.log(1.1)))
-    assert comparison.shown is not None
-    assert comparison.shown.level == pytest.approx(1 - 0.05 / (4 * 4))
+    assert require(comparison.shown).level == pytest.approx(1 - 0.05 / (4 * 4))
     clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
     assert clear.strongest.p < weaker.strongest.p
     assert [

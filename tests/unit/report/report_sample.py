@@ -57,7 +57,7 @@ from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.context import ReportData
-from tests.build import make_comparison, make_plan
+from tests.build import make_comparison, make_plan, require
 
 sys.path.insert(
     0, str(Path(__file__).parents[2] / "validation/bench")
@@ -75,9 +75,7 @@ ROUNDS = 40
 MARGIN = 0.02
 EVENTS = (
     run.Event(
-        "BX305",
-        "o_direct was requested, buffered was used on 12 runs",
-        help="put the data on ext4",
+        "BX305", "o_direct was requested, buffered was used on 12 runs", help="put the data on ext4"
     ),
 )
 """Events of the execution."""
@@ -307,8 +305,7 @@ def interval(ratio: float, half: float, level: float) -> Interval:
 def comparisons(p: Plan) -> tuple[Comparison, ...]:
     rows = []
     for item in p.inputs:
-        baseline = p.baseline_cell(item.id)
-        assert baseline is not None
+        baseline = require(p.baseline_cell(item.id))
         for cell in p.cells_of(item.id):
             if cell.role is Role.BASELINE:
                 continue
@@ -326,22 +323,18 @@ def references(p: Plan, item: Input) -> list[Comparison]:
         ratio = factor(p.variant(cell.variant_id), item.label) / factor(
             p.variant(ref.variant_id), item.label
         )
-        pair = (cell.id, ref.id, "wall", "reference")
-        rows.append(
-            make_comparison(
-                *pair, judge(ratio, 0.018), shown=interval(ratio, 0.018, 0.9989), **TEST
-            )
-            if name == "measured"
-            else make_comparison(*pair, Verdict(name), reason)
-        )
+        verdict, results = Verdict(name) if reason else judge(ratio, 0.018), dict[str, Any]()
+        if reason is None:
+            results = {**TEST, "shown": interval(ratio, 0.018, 0.9989)}
+        pair = (cell.id, ref.id, "wall")
+        rows.append(make_comparison(*pair, "reference", verdict, reason, **results))
     return rows
 
 
 def gaps(p: Plan) -> tuple[Gap, ...]:
     """Return gaps of the largest input: one with a share, and one whose share is inconclusive."""
     item = p.inputs[-1]
-    baseline = p.baseline_cell(item.id)
-    assert baseline is not None
+    baseline = require(p.baseline_cell(item.id))
     first, second = reference_pairs(p, item.id)[:2]
     return tuple(
         Gap(item.id, "wall", cell.id, baseline.id, ref.id, ROUNDS, 0.0214, after, closed, *bounds)
@@ -379,8 +372,8 @@ def _comparison(
         ratio = factor(variant, item.label)
     half *= 0.6 if control else 1.0
     verdict = Verdict.INCONCLUSIVE if control else judge(ratio, half)
-    adjusted, unadjusted = interval(ratio, half, 0.9989), interval(ratio, half * 0.6, 0.95)
-    figures = {**TEST, "shown": adjusted, "unadjusted": unadjusted, "thresholds": limits}
+    figures = {**TEST, "shown": interval(ratio, half, 0.9989), "thresholds": limits}
+    figures["unadjusted"] = interval(ratio, half * 0.6, 0.95)
     if metric == "peak_rss":
         figures["statistic"] = "median"
     return make_comparison(*pair, verdict, **figures)

@@ -31,6 +31,7 @@ from bench_framework.report.charts.sweep import number_of, sweep_of
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import headline, summary
 from bench_framework.report.sections.figure import answer_figure, result_input
+from tests.build import require
 
 SVG = "{http://www.w3.org/2000/svg}"
 PIXELS = 860 / frame.WIDTH
@@ -52,9 +53,7 @@ THREE = {"b": 1.2, "c": 0.8}
 
 
 def figure_of(data: ReportData) -> Figure:
-    figure = answer_figure(data)
-    assert figure is not None
-    return figure
+    return require(answer_figure(data))
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +139,7 @@ class TestSteps:
         self, all_figures: dict[str, Figure]
     ) -> None:
         assert steps.axis_begin(45.0, 100.0) == 0
-        begin = all_figures["ladder without reference"].mark("from")
-        assert begin is not None
+        begin = require(all_figures["ladder without reference"].mark("from"))
         assert 0 < begin < min(p.x for p in all_figures["ladder without reference"].points)
 
     def test_an_unstable_step_says_so_and_is_grey(self, all_figures: dict[str, Figure]) -> None:
@@ -178,8 +176,7 @@ def test_shares_are_those_of_the_limit_with_memory(
     assert re.fullmatch(r"[\d.]+.MiB · ▲\u00a0slower", loop.text)
     # The line of a variant is the interval from which its verdict follows.
     (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
-    compared = data.comparison(cell.id, data.metric)
-    assert compared is not None
+    compared = require(data.comparison(cell.id, data.metric))
     assert compared.shown is not None
     ends = (streaming.x / compared.shown.hi, streaming.x / compared.shown.lo)
     assert (loop.x_lo, loop.x_hi) == pytest.approx(ends)
@@ -196,16 +193,13 @@ class TestSweep:
         assert base.baseline
         assert points[0].y == pytest.approx(2.85 * base.y, rel=0.02)
         assert points[0].lead.endswith("× slower")
-        assert points[0].y_lo is not None
-        assert points[0].y_hi is not None
-        assert points[0].y_lo < points[0].y < points[0].y_hi
+        assert require(points[0].y_lo) < points[0].y < require(points[0].y_hi)
         assert all_figures["sweep"].title == "Time by maximum of blocking threads"
 
     def test_an_experiment_or_a_second_axis_makes_no_sweep(self) -> None:
         data = records.sweep()
         item = data.plan.inputs[0]
-        line = sweep_of(data, item)
-        assert line is not None
+        line = require(sweep_of(data, item))
         assert len(line.cells) == 7
         *others, last = data.plan.variants
         tried = replace(last, values=others[0].values, experiment="x")
@@ -407,8 +401,7 @@ def test_eight_rows_fit_on_the_first_screen(all_figures: dict[str, Figure]) -> N
     points = (replace(ladder.points[0], label="original"), *[step] * 7)
     for figure in (replace(ladder, points=points), all_figures["sweep"]):
         svg = figures.inline(figures.draw(figure), figure)
-        box = re.search(r'viewBox="0 0 720 ([\d.]+)"', svg)
-        assert box is not None
+        box = require(re.search(r'viewBox="0 0 720 ([\d.]+)"', svg))
         assert float(box[1]) * PIXELS <= 260
 
 

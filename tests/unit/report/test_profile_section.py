@@ -22,7 +22,7 @@ from bench_framework.report.blocks import Document, Facts, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
-from tests.build import make_profile
+from tests.build import make_profile, require
 
 SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = assets.template_dir() / flame_graph.SCRIPT
@@ -42,8 +42,9 @@ def profile(cell: str, runs: int = 2, **change: Any) -> Profile:
         for run in range(1, runs + 1)
         for stack in (Stack(run, 60, (0, 1)), Stack(run, 30, (0, 1, 2)), Stack(run, 10, (0, 3)))
     )
-    changes = {"stacks": stacks, "buckets": {"sizes <i>": "größe"}, **change}
-    return make_profile(cell, (100,) * runs, FRAMES, **changes)
+    buckets = {"sizes <i>": "größe"}
+    profiled = make_profile(cell, (100,) * runs, FRAMES, stacks, buckets=buckets)
+    return replace(profiled, **change)
 
 
 def with_profiles(data: ReportData, *profiles: Profile) -> ReportData:
@@ -69,8 +70,7 @@ def test_a_report_without_a_profile_says_why(data: ReportData, templates: Path) 
 
 def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) -> None:
     profiled = with_profiles(data, profile(arms(data)[0]))
-    section = profile_document(profiled).section("S15")
-    assert section is not None
+    section = require(profile_document(profiled).section("S15"))
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert [c.title for c in table.columns] == [
         "Symbol",
@@ -98,10 +98,11 @@ def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) 
 
 
 def test_a_profile_of_the_measured_binary_names_it_as_such(data: ReportData) -> None:
-    section = profile_document(
-        with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))
-    ).section("S15")
-    assert section is not None
+    section = require(
+        profile_document(
+            with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))
+        ).section("S15")
+    )
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
     assert facts["Binary"] == f"the measured binary ({'aa' * 8})"
 
@@ -122,8 +123,7 @@ def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     few = replace(
         profile(arms(data)[0]), runs=(9, 9), stacks=(Stack(1, 9, (0,)), Stack(2, 9, (0, 1)))
     )
-    section = profile_document(with_profiles(data, few)).section("S15")
-    assert section is not None
+    section = require(profile_document(with_profiles(data, few)).section("S15"))
     assert not [b for b in section.blocks if isinstance(b, Table)]
     assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(
         section.blocks
@@ -269,8 +269,7 @@ def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) 
         "folded.txt",
         "top.csv",
     ]
-    section = profile_document(profiled).section("S15")
-    assert section is not None
+    section = require(profile_document(profiled).section("S15"))
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert "instructions (Ir)" in table.caption
     assert "no interval" in table.caption

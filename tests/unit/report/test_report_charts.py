@@ -20,6 +20,7 @@ from bench_framework.report.charts.order import MOST_TURNS, order_strip
 from bench_framework.report.charts.runs import MOST_PANELS, is_outlier, runs_plot
 from bench_framework.report.charts.sensors import sensors
 from bench_framework.report.context import ReportData
+from tests.build import require
 
 NO_TABLE = Table("t", "c", (), ())
 SVG = "{http://www.w3.org/2000/svg}"
@@ -119,8 +120,7 @@ def test_missing_and_constant_counters_are_described_and_not_drawn(data: ReportD
         replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None))
         for b in data.blocks
     )
-    figure = sensors(replace(data, blocks=blocks))
-    assert figure is not None
+    figure = require(sensors(replace(data, blocks=blocks)))
     assert "load average (1 min) (2.0)" in figure.desc
     assert re.search(r"Not available on this machine: .*available memory", figure.desc)
     assert not {p.series for p in figure.points} & {"load of one minute", "available memory"}
@@ -137,12 +137,12 @@ def test_outliers_are_marked_counted_and_kept(data: ReportData) -> None:
         True,
         False,
     ]
-    cell = data.plan.baseline_cell(data.plan.inputs[-1].id)
-    assert cell is not None
+    cell = require(data.plan.baseline_cell(data.plan.inputs[-1].id))
     first = next(b for b in data.measured_blocks if b.cell_id == cell.id)
     far = replace(first, wall_s=tuple(100 * wall for wall in first.wall_s))
-    figure = runs_plot(replace(data, blocks=tuple(far if b is first else b for b in data.blocks)))
-    assert figure is not None
+    figure = require(
+        runs_plot(replace(data, blocks=tuple(far if b is first else b for b in data.blocks)))
+    )
     marked = [p for p in figure.points if p.baseline and p.strong]
     assert max(marked, key=lambda p: p.x).x == far.wall
     row = next(row for row in figure.table.rows if row.baseline)
@@ -220,8 +220,7 @@ def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(
     fourth = next(v for v in data.plan.variants if v.label == "smol+jemalloc")
     experiment = replace(fourth, experiment="both")
     full = replace(data, plan=replace(data.plan, variants=(*corner, experiment)))
-    figure = grid_of(full, item, table)
-    assert figure is not None
+    figure = require(grid_of(full, item, table))
     assert len([p for p in figure.points if not p.strong]) == 4
 
 

@@ -35,6 +35,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
 from bench_framework.report.render.widths import visible
+from tests.build import require
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -227,8 +228,7 @@ def test_only_our_script_may_run(page: str) -> None:
     assert len(script) == 1
     assert len(script[0].encode()) <= 6 * 1024
     digest = base64.b64encode(hashlib.sha256(script[0].encode()).digest()).decode()
-    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)
-    assert policy is not None
+    policy = require(re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page))
     assert unescape(policy[1]) == (
         f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src 'sha256-{digest}'"
     )
@@ -387,8 +387,7 @@ def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
 
 
 def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
-    first = document.section("S03")
-    assert first is not None
+    first = require(document.section("S03"))
     table = next(b for b in first.blocks if isinstance(b, Table))
     names = [
         f"tokio-worker-pool + {p}-json + {a}"

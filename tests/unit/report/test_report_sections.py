@@ -37,6 +37,7 @@ from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
 from bench_framework.text.write import clause, lead, say
+from tests.build import require
 
 
 def section(document: Document, code: str) -> Section:
@@ -100,9 +101,7 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
     assert "Smol against rayon" not in leads(changed)
 
 
-def test_the_results_are_a_table_of_the_largest_input_then_all_inputs(
-    document: Document,
-) -> None:
+def test_the_results_are_a_table_of_the_largest_input_then_all_inputs(document: Document) -> None:
     (plot,) = (b for b in section(document, "S02").blocks if isinstance(b, Figure))
     table, by_input = section(document, "S03").blocks
     assert isinstance(table, Table)
@@ -176,9 +175,7 @@ def test_a_long_table_keeps_the_baselines_and_names_the_number_of_the_others(
     assert table.note.endswith("9 more variants in the appendix.")
 
 
-def test_percentages_replace_factors_where_no_ratio_reaches_two(
-    data: ReportData,
-) -> None:
+def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     small = [
         replace(c, verdict=Verdict.INCONCLUSIVE)
@@ -201,9 +198,7 @@ def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportD
     assert lower[2].text == "▼ −10.6\u202f% [−12.2, −8.9]"
     assert cells[2].text == "▲ +11.8\u202f% [+9.8, +13.9]"
     assert cells[2].verdict is Verdict.BETTER
-    assert cells[3].drawn is not None
-    assert lower[3].drawn is not None
-    assert cells[3].drawn.ratio == pytest.approx(1 / lower[3].drawn.ratio)
+    assert require(cells[3].drawn).ratio == pytest.approx(1 / require(lower[3].drawn).ratio)
 
 
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:

@@ -218,12 +218,7 @@ def by_function() -> ReportData:
     base = next(c for c in arms if c.role is Role.BASELINE)
     pair = next(c for c in arms if c is not base).id, base.id
     grown = FunctionChange(
-        name="tool::parse",
-        instructions=900,
-        reference=600,
-        calls=20,
-        reference_calls=10,
-        share=1.2,
+        name="tool::parse", instructions=900, reference=600, calls=20, reference_calls=10, share=1.2
     )
     written = CountChange(metric="system_calls", value=300, reference=100, function="write")
     changes = FunctionChanges(

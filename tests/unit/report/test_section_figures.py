@@ -26,7 +26,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections import budget, masthead, memory, summary
 from bench_framework.report.table_cells import interval_cells
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
@@ -80,8 +80,7 @@ class TestReferences:
     )
     def test_a_mirrored_pair(self, data: ReportData, verdict: Verdict, glyph: str) -> None:
         item = data.plan.inputs[0]
-        base = data.plan.baseline_cell(item.id)
-        assert base is not None
+        base = require(data.plan.baseline_cell(item.id))
         further = next(
             c for c in data.arms(item.id) if c.variant_id == data.plan.further_baselines[0]
         )
@@ -190,14 +189,7 @@ def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
 def test_the_summary_names_a_value_whose_effect_changes_sign(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = ContrastResult(
-        Verdict.INCONCLUSIVE,
-        None,
-        40,
-        0.5,
-        1.0,
-        Reason(ReasonCode.NOT_POOLED),
-    )
+    mean = ContrastResult(Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, Reason(ReasonCode.NOT_POOLED))
     turns = Effect(
         item.id,
         "wall",
@@ -223,8 +215,7 @@ class TestHeadline:
         item = data.plan.inputs[0]
         table = headline_table(data, item, "results-1")
         titles = [c.title for c in table.columns]
-        base = data.plan.baseline_cell(item.id)
-        assert base is not None
+        base = require(data.plan.baseline_cell(item.id))
         row = next(r for r in table.rows if r.baseline)
         wall, cpu, size = (
             data.summary(base.id, "wall"),

@@ -16,6 +16,7 @@ from bench_framework.extensions.history.site_pages import (
 )
 from bench_framework.model.machine import Fingerprint
 from bench_framework.report.render.templates import Templates
+from tests.build import require
 
 TEMPLATES = Templates(Path(__file__).parents[3] / "templates")
 HOSTILE = '<script>alert("1")</script>'
@@ -90,11 +91,9 @@ def test_marks_are_at_the_place_of_their_records() -> None:
     charts = re.findall(r'<svg class="history".*?</svg>', text, flags=re.DOTALL)
     assert len(charts) == 2
     assert 'viewBox="-0.5 0 6 100"' in charts[1]
-    steps = re.search(r'class="level" d="([^"]*)"', charts[0])
-    assert steps is not None
+    steps = require(re.search(r'class="level" d="([^"]*)"', charts[0]))
     assert re.fullmatch(r"M-0\.5 [\d.]+H2\.5M2\.5 [\d.]+H5\.5", steps[1]), steps[1]
-    dots = re.search(r'class="dots" d="([^"]*)"', charts[0])
-    assert dots is not None
+    dots = require(re.search(r'class="dots" d="([^"]*)"', charts[0]))
     heights = [float(y) for y in re.findall(r"M\d+ ([\d.]+)h0", dots[1])]
     assert len(heights) == 6
     assert min(heights[:3]) > max(heights[3:])  # larger times are higher
@@ -105,8 +104,7 @@ def test_the_data_of_tooltips_have_values_and_addresses() -> None:
     one = series(VALUES, SLOWER)
     one = replace(one, points=(replace(one.points[0], outlier=True), *one.points[1:]))
     text = page(one)
-    data = re.search(r'id="history">(.*?)</script>', text, flags=re.DOTALL)
-    assert data is not None
+    data = require(re.search(r'id="history">(.*?)</script>', text, flags=re.DOTALL))
     (machine,) = json.loads(data[1])
     assert machine["records"][0] == {
         "when": "2026-03-01 12:00",

@@ -6,16 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.model.declarations import Axis, AxisValue, Experiment, Note
-from bench_framework.model.plan import (
-    BIN,
-    BuildSpec,
-    Cell,
-    Dataset,
-    Hole,
-    Input,
-    Role,
-    Variant,
-)
+from bench_framework.model.plan import BIN, BuildSpec, Cell, Dataset, Hole, Input, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import message
 from bench_framework.model.run import (
@@ -67,9 +58,7 @@ PLAN = make_plan(
     scenario_sha256="5" * 64,
     axes=(
         Axis(
-            "allocator",
-            "build",
-            (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc")),
+            "allocator", "build", (AxisValue("system", "System"), AxisValue("jemalloc", "jemalloc"))
         ),
         Axis("size", "input", (AxisValue("1MiB", "1 MiB", size_bytes=1 << 20),)),
     ),

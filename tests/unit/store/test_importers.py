@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework.errors import EXIT_USAGE, UsageError
 from bench_framework.store import sessions
+from tests.build import require
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "hyperfine"
 GOOD = {"command": "a", "times": [0.1, 0.2], "user": 0.1, "system": 0.0, "exit_codes": [0, 0]}
@@ -103,8 +104,7 @@ def test_failed_runs_are_counted_and_in_no_series() -> None:
 def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -> None:
     read = sessions.read_session(text.encode(), "t", 1)
     assert [command.label for command in read.commands] == ["smol", "tokio"]
-    wall = read.commands[0].series_of("wall")
-    assert wall is not None
+    wall = require(read.commands[0].series_of("wall"))
     assert wall.mean == pytest.approx(0.1771)
     assert wall.sd == pytest.approx(0.0075)
     assert (wall.n, wall.values) == (100, ())
@@ -112,8 +112,7 @@ def test_a_table_is_read_as_csv_or_markdown_in_any_order_of_columns(text: str) -
 
 def test_a_table_without_spread_and_number_keeps_values_alone() -> None:
     read = sessions.read_session(b"label,mean,unit\nrayon,198.2,ms\ntokio,239.8,ms\n", "t.csv", 1)
-    wall = read.commands[0].series_of("wall")
-    assert wall is not None
+    wall = require(read.commands[0].series_of("wall"))
     assert (wall.n, wall.sd) == (None, None)
     assert wall.mean == pytest.approx(0.1982)
 
@@ -286,8 +285,7 @@ def test_a_file_that_cannot_be_one_is_refused_before_it_is_read(tmp_path: Path) 
 
 
 def test_mean_and_spread_of_single_runs_are_those_of_the_runs() -> None:
-    series = sessions.series_of("wall", [1.0, 2.0, 4.0])
-    assert series is not None
+    series = require(sessions.series_of("wall", [1.0, 2.0, 4.0]))
     assert series.mean == pytest.approx(7 / 3)
     assert series.sd == pytest.approx(statistics.stdev([1, 2, 4]))
     assert sessions.series_of("cpu", [0.0, 1.0]) is None

@@ -77,11 +77,7 @@ def test_blocks_of_an_interrupted_round_are_marked_as_skipped(
     )
     again.append(lines.Measured(block(2, "a" * 12, 2)))
     again.append(lines.RoundEnd(plan_input, 2, warmup=False, at=AT, elapsed_s=2))
-    assert [b.status for b in read_journal(journal_of(again)).blocks] == [
-        "ok",
-        "skipped",
-        "ok",
-    ]
+    assert [b.status for b in read_journal(journal_of(again)).blocks] == ["ok", "skipped", "ok"]
     assert read_journal(path).starts == 2
 
 

@@ -23,6 +23,7 @@ from bench_framework.store.finding import (
 )
 from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
 from bench_framework.workflow.cache import list_items
+from tests.build import require
 from tests.unit.store.conftest import BUILDS, HOST, PLAN, block
 
 AT = "2026-03-02T17:04:09.123Z"
@@ -198,8 +199,7 @@ def test_a_record_without_a_complete_round_is_no_obstacle(tmp_path: Path) -> Non
     begun.append(replace(round_end(begun), warmup=True))
     begun.append(lines.Measured(block(1, "a" * 12)))
     begun.close()
-    continued = find_resumable(root, PLAN)
-    assert continued is not None
+    continued = require(find_resumable(root, PLAN))
     require_same(continued, PLAN, HOST, (replace(BUILDS[0], sha256="8" * 64), *BUILDS[1:]))
     assert find_resumable(root, replace(PLAN, scenario_sha256="7" * 64)) is None
 
@@ -228,8 +228,7 @@ def test_an_interrupted_record_is_not_continued_after_a_later_one_is_finished(
 def test_a_record_without_its_report_is_continued(tmp_path: Path, record: Record) -> None:
     record.append(lines.End(AT, 1.0))
     record.close()
-    continued = find_resumable(tmp_path / "results", PLAN)
-    assert continued is not None
+    continued = require(find_resumable(tmp_path / "results", PLAN))
     assert continued.contents.complete
     continued.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     continued.seal()
@@ -241,8 +240,7 @@ def test_an_interrupted_record_with_a_report_is_still_continued(
     tmp_path: Path, record: Record
 ) -> None:
     record.seal()  # `benchctl report` was called meanwhile
-    continued = find_resumable(tmp_path / "results", PLAN)
-    assert continued is not None
+    continued = require(find_resumable(tmp_path / "results", PLAN))
     continued.prepare(at=AT, host=HOST, builds=BUILDS, inputs=())
     continued.append(lines.End(AT, 1.0))
     continued.close()
@@ -499,9 +497,7 @@ def test_the_version_of_a_manifest_is_a_whole_number(measured: Record, version: 
         manifest.read_manifest(measured.path)
 
 
-def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(
-    measured: Record,
-) -> None:
+def test_writing_the_manifest_again_does_not_accept_a_changed_measurement(measured: Record) -> None:
     measured.save()
     measured.seal()
     (measured.path / "report.md").write_text("a page")

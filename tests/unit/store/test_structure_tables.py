@@ -32,14 +32,7 @@ from bench_framework.store.source import Source
 from tests.unit.store.conftest import PLAN
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
-OPEN = ContrastResult(
-    Verdict.INCONCLUSIVE,
-    None,
-    40,
-    0.5,
-    1.0,
-    Reason(ReasonCode.NOT_POOLED),
-)
+OPEN = ContrastResult(Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, Reason(ReasonCode.NOT_POOLED))
 PARSER, ALLOC = Change("parser", "simd", "sonic"), Change("alloc", "sys", "je")
 
 

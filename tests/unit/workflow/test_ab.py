@@ -24,7 +24,7 @@ from bench_framework.scenario.plan import expand
 from bench_framework.text.write import say
 from bench_framework.units import THIN_SPACE
 from bench_framework.workflow.scenarios.command_lines import Commands, once, plan_commands
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 
 
 @pytest.fixture(autouse=True)
@@ -42,8 +42,7 @@ def commands_of(plan: Plan) -> dict[str, list[str]]:
     """Return the program and the arguments of each cell by its label; slots in angle brackets."""
     texts = {}
     for cell in plan.cells:
-        build = plan.variant(cell.variant_id).build
-        assert build is not None
+        build = require(plan.variant(cell.variant_id).build)
         words = [
             "".join(part if isinstance(part, str) else f"<{part.slot}>" for part in word)
             for word in cell.command
@@ -153,8 +152,7 @@ def test_an_input_is_a_placeholder_or_the_stdin(folder: Path) -> None:
     assert plan.cells[0].command[1] == (INPUT,)
     assert plan.cells[0].stdin is None
     assert plan.cells[0].prepare == ((("touch",), (INPUT,)),)
-    assert plan.inputs[0].dataset is not None
-    assert plan.inputs[0].dataset.path == str(folder / "words.txt")
+    assert require(plan.inputs[0].dataset).path == str(folder / "words.txt")
     assert plan_of("wc", "cat", input=path).cells[0].stdin == (INPUT,)
 
 
@@ -213,8 +211,7 @@ def test_a_saved_scenario_is_the_same_plan(folder: Path) -> None:
     assert {Path(c.cwd or "").resolve() for c in saved.cells} == {folder.resolve()}
     for ours, theirs in zip(plan.cells, saved.cells, strict=True):
         assert (ours.id, ours.command, ours.prepare) == (theirs.id, theirs.command, theirs.prepare)
-    build = saved.variants[0].build
-    assert build is not None
+    build = require(saved.variants[0].build)
     assert Path(build.bin).resolve() == folder.resolve() / "old"
     with pytest.raises(UsageError, match="exists already"):
         plan_of("./old", "./other", save=save)

@@ -23,6 +23,7 @@ from bench_framework.report.render import terminal
 from bench_framework.store import baselines, finding, layout
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
+from tests.build import require
 from tests.documents import valid
 from tests.unit.machine import HOST
 from tests.unit.workflow.test_comparison import SCENARIO, record
@@ -219,8 +220,7 @@ def test_a_record_with_a_name_is_not_cleaned(results: Path) -> None:
 
 class TestComparison:
     def test_it_is_the_comparison_of_two_records(self, results: Path) -> None:
-        compared = workflow.compare(results, "main").bridge
-        assert compared is not None
+        compared = require(workflow.compare(results, "main").bridge)
         assert compared == compare_records(results, "@prev", "@last").bridge
         assert not compared.forced
         (row,) = (
@@ -247,8 +247,7 @@ class TestComparison:
         rows = [r for r in compared.bridge.cells if r.comparison.metric == "wall"]
         assert all(row.comparison.shown is not None for row in rows)
         # Without force, records of different CPUs have no ratios.
-        plain = compare_records(results, "@main", "@last").bridge
-        assert plain is not None
+        plain = require(compare_records(results, "@main", "@last").bridge)
         assert {r.comparison.verdict for r in plain.cells if r.comparison.metric == "wall"} == {
             Verdict.NOT_COMPARABLE
         }

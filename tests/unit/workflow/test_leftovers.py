@@ -21,8 +21,7 @@ from bench_framework.store.records import Record, write_profile
 from bench_framework.workflow import cache
 from bench_framework.workflow.gate import gate_record
 from bench_framework.workflow.records.verification import verify_record
-from tests.unit.workflow.measured_record import AT
-from tests.unit.workflow.test_records_attacked import copied
+from tests.unit.workflow.measured_record import AT, copied
 
 NO_PROCESS = 2**22 + 1
 """Larger than any process id."""

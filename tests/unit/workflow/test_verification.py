@@ -28,6 +28,7 @@ from bench_framework.workflow.records.integrity import (
     table_differences,
 )
 from bench_framework.workflow.records.verification import verify, verify_page, verify_record
+from tests.build import require
 from tests.documents import valid
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, copied, table, written
 
@@ -58,8 +59,7 @@ def test_the_terminal_lists_the_files_of_a_moved_record_where_they_are(
 ) -> None:
     shutil.copytree(full, tmp_path / "moved")
     monkeypatch.chdir(tmp_path)
-    document = report_record(tmp_path, "moved", formats=("term",)).document
-    assert document is not None
+    document = require(report_record(tmp_path, "moved", formats=("term",)).document)
     assert document.files[0] == "moved/report.html"
 
 
@@ -291,8 +291,7 @@ def test_lines_that_are_added_or_exchanged_are_found(page: str) -> None:
 @pytest.mark.parametrize("part", ["runs", "record"])
 def test_runs_that_cannot_be_read_are_one_difference(page: str, tmp_path: Path, part: str) -> None:
     pattern = r'x-bzip2;base64,([^"]*)"' if part == "runs" else r'id="record-data">([^<]*)<'
-    match = re.search(pattern, page)
-    assert match is not None
+    match = require(re.search(pattern, page))
     for spoilt in (match[1][:-8], "", "????", packed("[" * 100_000), packed("{}")):
         differences = verify_page(alone(tmp_path, page.replace(match[1], spoilt))).differences
         assert len(differences) == 1, spoilt
@@ -332,8 +331,7 @@ def test_a_page_with_too_many_runs_contains_them_only_on_request(
 def test_a_plan_in_a_page_that_cannot_be_judged_is_one_difference(
     page: str, tmp_path: Path, old: str, new: str
 ) -> None:
-    match = re.search(r'id="record-data">([^<]*)<', page)
-    assert match is not None
+    match = require(re.search(r'id="record-data">([^<]*)<', page))
     text = bz2.decompress(base64.b64decode(match[1])).decode()
     assert old in text
     forged = page.replace(match[1], packed(text.replace(old, new, 1)))
@@ -348,8 +346,7 @@ def packed(text: str) -> str:
 def test_changed_runs_in_a_page_change_its_expected_text(
     full: Path, page: str, tmp_path: Path
 ) -> None:
-    link = re.search(r'x-bzip2;base64,([^"]*)"', page)
-    assert link is not None
+    link = require(re.search(r'x-bzip2;base64,([^"]*)"', page))
     text = bz2.decompress(base64.b64decode(link[1])).decode()
     columns = {name: values for name, *values in csv.reader(io.StringIO(text, newline=""))}
     # The runs are sorted by configuration, and `seq` is their order in runs.csv.
