@@ -16,7 +16,7 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import ROOT, Done, benchctl, real, start, wait_for
+from tests.integration.processes import ROOT, Done, benchctl, git, real, start, wait_for
 from tests.integration.test_command_builds_real import Project
 
 pytestmark = pytest.mark.real
@@ -274,7 +274,7 @@ measure: {{budget: 60s}}
     place = tmp_path / "revisions"
     place.mkdir()
     project = Project(place, {"build": ["true"], "program": "x"}, files)
-    project.git("checkout", "-qb", "change")
+    git(place, "checkout", "-qb", "change")
     project.commit({"server.py": server + "# a comment\n"})
     project("gate", "--base", "main", "scenario.yaml")
     project.commit({"server.py": server.replace("/ 1000", "/ 500")})

@@ -110,7 +110,7 @@ class Waits:
             known["core"] = min(sum(self._delays.values()) / 1e9, waiting)
             least = waiting - known["core"]
         scale = min(waiting, least) / idle if idle else 0.0
-        shown = self._seconds["unknown"] <= MOST_UNKNOWN * idle
-        for kind in ("disk", *(NEEDS_CALLS if shown else ())):
+        has_calls = self._seconds["unknown"] <= MOST_UNKNOWN * idle
+        for kind in ("disk", *(NEEDS_CALLS if has_calls else ())):
             known[kind] = self._seconds[kind] * scale
         return {WAITING: waiting} | {f"wait_{kind}": s for kind, s in known.items()}
