@@ -274,7 +274,7 @@ measure: {{budget: 60s}}
     place = tmp_path / "revisions"
     place.mkdir()
     project = Project(place, {"build": ["true"], "program": "x"}, files)
-    git(place, "checkout", "-qb", "change")
+    git(project.folder, "checkout", "-qb", "change")
     project.commit({"server.py": server + "# a comment\n"})
     project("gate", "--base", "main", "scenario.yaml")
     project.commit({"server.py": server.replace("/ 1000", "/ 500")})
