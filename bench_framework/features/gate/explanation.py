@@ -54,7 +54,8 @@ def _explanations(
         )
         reason = None if changes is not None else next(failed, None)
         build = _build_changes(plan, pair, records[0].builds)
-        place = _place(records[0], pair) if cell_id in slower else None
+        places = [_place(c, pair) for c in records] if cell_id in slower else [None]
+        place = next(filter(_is_split, places), places[0])
         if changes is not None and not changes.same and not _is_split(place):
             place = None  # the counts say more
         if changes is not None or reason is not None or build is not None or place is not None:
