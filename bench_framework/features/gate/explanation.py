@@ -55,7 +55,7 @@ def _explanations(
         reason = None if changes is not None else next(failed, None)
         build = _build_changes(plan, pair, records[0].builds)
         places = [_place(c, pair) for c in records] if cell_id in slower else [None]
-        place = next(filter(_is_split, places), places[0])
+        place = _known(places)
         if changes is not None and not changes.same and not _is_split(place):
             place = None  # the counts say more
         if changes is not None or reason is not None or build is not None or place is not None:
@@ -75,6 +75,14 @@ def _place(contents: Contents, pair: tuple[str, str]) -> CauseEvidence | None:
     part = evidence.parts[0]
     mostly = evidence.share(part) > causes.MOST
     return evidence if mostly and part.kind in {"waiting", "sys"} else None
+
+
+def _known(places: Sequence[CauseEvidence | None]) -> CauseEvidence | None:
+    """Return the place of the first pass. If that is waiting for something unknown, a pass that knows it replaces it."""
+    first = places[0]
+    if first is None or first.parts[0].kind != "waiting":
+        return first
+    return next(filter(_is_split, places), first)
 
 
 def _is_split(place: CauseEvidence | None) -> bool:

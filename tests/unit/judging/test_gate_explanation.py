@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.features.gate.explanation import _is_split
+from bench_framework.features.gate.explanation import _is_split, _known
 from bench_framework.model.facts.causes import CauseEvidence, Explained, PartKind, TimePart
 from bench_framework.model.metrics import WAITS
 
@@ -44,3 +44,22 @@ def test_waiting_is_added_to_what_was_counted_if_it_is_known_for_what(
     place: CauseEvidence | None, *, added: bool
 ) -> None:
     assert _is_split(place) is added
+
+
+SPLIT = evidence("waiting", disk=0.9)
+
+
+@pytest.mark.parametrize(
+    ("first", "used"),
+    [
+        (evidence("waiting"), SPLIT),
+        (evidence("waiting", sleep=0.9), evidence("waiting", sleep=0.9)),
+        (evidence("sys"), evidence("sys")),
+        (None, None),  # most of it is user time
+    ],
+)
+def test_another_pass_says_only_for_what_the_first_one_waited(
+    first: CauseEvidence | None, used: CauseEvidence | None
+) -> None:
+    assert _known([first, SPLIT]) == used
+    assert _known([first]) == first
