@@ -94,7 +94,7 @@ _WAITS: Final = (
     ("io_uring", "waiting for completions", f"{_IDLE} one waited for io_uring or AIO"),
     ("sleep", "sleeping", f"{_IDLE} one slept for a given time"),
     ("lock", "waiting for a lock", f"{_IDLE} all waited for a lock, or for another thread"),
-    ("core", "waiting for a core", "time in which threads could run and had no core"),
+    ("core", "waiting for a core", "time in which threads could run and had no core, and none ran"),
 )
 _counter = partial(
     MetricKind,

@@ -97,7 +97,8 @@ class Waits:
         """Return the metrics of a run with this elapsed time and processor time. Those not known are missing.
 
         With more than one core in use, the run has no time in which it waited. The samples divide the waiting that
-        was not for a core; its total and the waiting for a core are counted by the kernel.
+        was not for a core; its total and the waiting for a core are counted by the kernel. The kernel also counts a
+        thread that has no core while another one of the command runs, in which time the command does not wait.
         """
         waiting = elapsed_s - cpu_s
         running = self._seconds["running"]
@@ -108,6 +109,8 @@ class Waits:
         least = idle
         if self._delays:
             known["core"] = min(sum(self._delays.values()) / 1e9, waiting)
+            if len(self._delays) > 1:
+                known["core"] = min(known["core"], max(0.0, waiting - idle))
             least = waiting - known["core"]
         scale = min(waiting, least) / idle if idle else 0.0
         has_calls = self._seconds["unknown"] <= MOST_UNKNOWN * idle

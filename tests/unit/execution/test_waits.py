@@ -73,8 +73,33 @@ def test_a_thread_that_waits_for_a_lock_waits_for_what_the_other_threads_wait_fo
     assert values[WAITING] == 6.0
     assert [values[m] for m in WAITS] == [0.0, 0.0, 2.0, 1.0, 3.0]
     late = sampled.values(elapsed_s=5.5, cpu_s=1.0)
-    assert [late[m] for m in WAITS] == [0.0, 0.0, 1.0, 0.5, 3.0], "the samples came late"
+    assert [late[m] for m in WAITS] == [0.0, 0.0, 2.0, 1.0, 1.5], "the samples came late"
+
+
+def test_a_thread_waits_for_a_core_unless_another_one_of_the_command_runs(tmp_path: Path) -> None:
+    sampled = waits_of(tmp_path, 0.0, 1.0, 4.0)
+    thread(tmp_path, 7, 7, "R")
+    sampled.sample([7])
+    thread(tmp_path, 7, 7, "S", "nanosleep")
+    sampled.sample([7])  # 1 s: it sleeps
+    thread(tmp_path, 7, 7, "R", delay=2_500_000_000)
+    sampled.sample([7])
+    alone = sampled.values(elapsed_s=4.0, cpu_s=1.0)
+    assert [alone[m] for m in WAITS] == [0.0, 0.0, 0.5, 0.0, 2.5]
     assert sampled.values(elapsed_s=1.5, cpu_s=1.0)["wait_core"] == 0.5
+
+
+def test_two_threads_that_share_a_core_do_not_wait_for_it(tmp_path: Path) -> None:
+    sampled = waits_of(tmp_path, 0.0, 2.0, 3.0)
+    for tid in (7, 8):
+        thread(tmp_path, 7, tid, "R", delay=1_000_000_000)
+    sampled.sample([7])
+    sampled.sample([7])  # 2 s: each has the core half of the time
+    for tid in (7, 8):
+        thread(tmp_path, 7, tid, "S", "nanosleep", delay=1_000_000_000)
+    sampled.sample([7])  # 1 s: both sleep
+    values = sampled.values(elapsed_s=3.0, cpu_s=2.0)
+    assert [values[m] for m in WAITS] == [0.0, 0.0, 1.0, 0.0, 0.0]
 
 
 def test_what_the_machine_does_not_show_is_missing_and_not_zero(tmp_path: Path) -> None:
