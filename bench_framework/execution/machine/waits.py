@@ -29,6 +29,9 @@ _AARCH64: Final = {
 }
 CALLS: Final = {"x86_64": _X86_64, "aarch64": _AARCH64}.get(platform.machine(), {})
 """Number of a system call → what a thread in it waits for. Others wait for events, such as of a socket."""
+_TIME_LIMIT: Final = {202: 3, 98: 3, 449: 3, 455: 4, 220: 3, 192: 3}
+"""Number of a system call for locks → its argument with a time limit, which is 0 without one: futex, futex_waitv,
+futex_wait, semtimedop. What has one of these numbers on the other machine is not for locks."""
 ORDER: Final = ("running", "disk", "io_uring", "sleep", "event", "unknown", "lock", "child")
 """If threads wait for several things, the command waits for the first of these: whoever waits for a lock or for a child
 waits for another thread, and that one for something else."""
@@ -45,12 +48,14 @@ def state_of(task: Path) -> str:
     state = text[text.rfind(")") + 2 :][:1]
     if state in {"", "R", "Z", "X"}:
         return "running" if state == "R" else ""
-    call = text_of(task / "syscall").split(" ")[0]
+    call, *arguments = text_of(task / "syscall").split() or [""]
     if call == "running":  # it went on in the meantime
         return "running"
     if not call and not text_of(task / "stat"):  # it ended in the meantime
         return ""
     kind = CALLS.get(int(call), "event") if call.lstrip("-").isdigit() and CALLS else "unknown"
+    if kind == "lock" and (limit := _TIME_LIMIT.get(int(call))) and arguments[limit] != "0x0":
+        kind = "event"  # such as a condition variable with a time limit, or a thread that parks for some time
     # Uninterruptible are waits for a block device, also of a page fault, and for a child of vfork(2).
     return "disk" if state == "D" and kind != "child" else kind
 

@@ -136,11 +136,16 @@ def test_waiting_is_split_by_what_is_waited_for(fake: Any, tmp_path: Path) -> No
     path.touch()
     take = script(tmp_path, "take", f"flock {path} sleep 0.6 & sleep 0.2; exec flock {path} true")
     pipe = script(tmp_path, "pipe", "sleep 0.3 | cat")
-    plan = plan_of({"sleep": ["/bin/sleep", "0.3"], "take": [take], "pipe": [pipe]}, control=False)
-    sleep, take_, pipe_ = (o.values for o in count_cells(fake, plan, fake.measure(plan)))
+    limit = [sys.executable, "-S", "-c", "import threading; threading.Event().wait(0.3)"]
+    arms = {"sleep": ["/bin/sleep", "0.3"], "take": [take], "pipe": [pipe], "limit": limit}
+    plan = plan_of(arms, control=False)
+    sleep, take_, pipe_, limited = (o.values for o in count_cells(fake, plan, fake.measure(plan)))
     for values in (sleep, pipe_):
         assert values["wait_sleep"] > 0.5 * values["wait_total"] > 0.1
         assert values["wait_lock"] < 0.05 * values["wait_total"]
+    # A futex with a time limit may end by it, and is neither.
+    assert limited["wait_lock"] + limited["wait_sleep"] < 0.05 * limited["wait_total"]
+    assert limited["wait_total"] > 0.2
     # The holder sleeps, and whoever waits for the lock waits for that.
     assert take_["wait_sleep"] > 0.5 * take_["wait_total"]
     plan = plan_of({"locked": [sys.executable, "-S", "-c", LOCKED, str(path)]}, control=False)

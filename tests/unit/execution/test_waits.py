@@ -10,7 +10,8 @@ from bench_framework.execution.machine import waits
 from bench_framework.execution.machine.waits import CALLS, NEEDS_CALLS, Waits, state_of
 from bench_framework.model.metrics import WAITING, WAITS
 
-X86 = {"futex": 202, "nanosleep": 230, "io_uring": 426, "read": 0, "vfork": 58, "wait4": 61}
+X86 = {"futex": 202, "futex_wait": 455, "semop": 65, "semtimedop": 220, "nanosleep": 230}
+X86 |= {"io_uring": 426, "read": 0, "vfork": 58, "wait4": 61}
 
 
 @pytest.fixture(autouse=True)
@@ -19,12 +20,18 @@ def x86(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def thread(proc: Path, pid: int, tid: int, state: str, call: str = "", delay: int = 0) -> Path:
-    """Write the files of a thread whose name has a parenthesis and a space."""
+    """Write the files of a thread whose name has a parenthesis and a space.
+
+    `call` has the name of a system call, and the argument that is not 0 if there is one.
+    """
     task = proc / str(pid) / "task" / str(tid)
     task.mkdir(parents=True, exist_ok=True)
     (task / "stat").write_text(f"{tid} (a) R b) {state} 1 1 1")
     (task / "schedstat").write_text(f"5 {delay} 1\n")
-    (task / "syscall").write_text(f"{X86.get(call, call)} 0x1 0x2\n" if call else "")
+    name, _, limit = call.partition(" ")
+    arguments = " ".join("0x7f01" if str(n) == limit else "0x0" for n in range(6))
+    line = f"{X86.get(name, name)} {arguments} 0x1 0x2\n"
+    (task / "syscall").write_text(line if call else "")
     return task
 
 
@@ -43,6 +50,11 @@ def waits_of(proc: Path, *samples: float) -> Waits:
         ("D", "-1", "disk"),
         ("D", "vfork", "child"),
         ("S", "futex", "lock"),
+        ("S", "futex 3", "event"),
+        ("S", "futex_wait 3", "lock"),
+        ("S", "futex_wait 4", "event"),
+        ("S", "semop 3", "lock"),
+        ("S", "semtimedop 3", "event"),
         ("S", "nanosleep", "sleep"),
         ("S", "io_uring", "io_uring"),
         ("S", "wait4", "child"),

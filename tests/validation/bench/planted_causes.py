@@ -207,18 +207,21 @@ WAITING = (
         (("same instructions, same calls",), ("sleep",)),
     ),
     Case(
-        "waiting for a lock",
+        "a lock whose owner computes",
         "std::thread::sleep(PAUSE);",
         "static HELD: std::sync::Mutex<()> = std::sync::Mutex::new(());\n"
+        "    #[inline(never)]\n"
+        "    fn work_with_lock() -> u64 { (0..9_000_000).fold(0, |sum, n| sum ^ black_box(n)) }\n"
         "    let (sender, receiver) = std::sync::mpsc::channel();\n"
         "    std::thread::spawn(move || {\n"
         "        let _held = HELD.lock().unwrap();\n"
         "        sender.send(()).unwrap();\n"
-        "        std::thread::park_timeout(9 * PAUSE);\n"
+        "        black_box(work_with_lock());\n"
         "    });\n"
         "    receiver.recv().unwrap();\n"
         "    drop(HELD.lock().unwrap());",
-        (("lock or another thread",),),
+        # The thread that waits has a futex without a time limit, but the command does not wait.
+        (("work_with_lock new",),),
     ),
     Case(
         "waiting for a disk",
