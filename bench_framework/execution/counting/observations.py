@@ -233,8 +233,7 @@ def observe_kernel(
 
         def sample(leader: int, memory: PeakMemory = memory, waits: Waits = waits) -> None:
             memory.sample(leader)
-            if not waits.sample(memory.pids):
-                memory.scan_at = 0.0
+            memory.scan_s = SCAN_S if waits.sample(memory.pids) else CHILD_SCAN_S
 
         outcome = runner.run(target, expected, timeout_s, poll=sample)
         ended = outcome.finished if outcome.status == "ok" else None
@@ -263,6 +262,8 @@ NEAR_PEAK: Final = 0.95
 """Share of the peak that a sample must reach, else the parts at the peak are unknown."""
 SCAN_S: Final = 0.05
 """Interval at which the processes of the command are listed again."""
+CHILD_SCAN_S: Final = 0.01
+"""The same while all wait for a child. A child in another session is never listed."""
 
 
 class PeakMemory:
@@ -275,13 +276,14 @@ class PeakMemory:
         self._inherited, self._highest = inherited, 0
         self._largest: dict[str, int] = {}
         self.pids: list[int] = []
-        self.scan_at = 0.0
+        self.scan_s = SCAN_S
+        self._scanned = -math.inf
 
     def sample(self, leader: int) -> None:
         """Read the memory of every process in the session of `leader`."""
         now = time.monotonic()
-        if now >= self.scan_at:
-            self.pids, self.scan_at = session_of(leader), now + SCAN_S
+        if now >= self._scanned + self.scan_s:
+            self.pids, self._scanned = session_of(leader), now
         for pid in self.pids:
             self.add(memory_of(pid))
 

@@ -1,6 +1,11 @@
 """Tests of the parts of a command's memory at its peak."""
 
-from bench_framework.execution.counting.observations import PeakMemory
+import itertools
+
+import pytest
+
+from bench_framework.execution.counting import observations
+from bench_framework.execution.counting.observations import CHILD_SCAN_S, SCAN_S, PeakMemory
 from bench_framework.execution.machine.processes import PARTS
 from bench_framework.model.metrics import MEMORY_PARTS
 
@@ -42,3 +47,18 @@ def test_the_peak_that_a_small_program_inherits_is_not_its_own() -> None:
 
 def test_the_registry_has_these_parts() -> None:
     assert tuple(PARTS) == MEMORY_PARTS
+
+
+@pytest.mark.parametrize("interval", [SCAN_S, CHILD_SCAN_S])
+def test_processes_are_listed_again_after_the_interval_and_not_in_each_sample(
+    monkeypatch: pytest.MonkeyPatch, interval: float
+) -> None:
+    listed: list[int] = []
+    times = itertools.count(step=0.001)
+    monkeypatch.setattr(observations, "session_of", lambda leader: listed.append(leader) or [])
+    monkeypatch.setattr(observations.time, "monotonic", lambda: next(times))
+    memory = PeakMemory()
+    memory.scan_s = interval
+    for _ in range(100):
+        memory.sample(7)
+    assert len(listed) == pytest.approx(0.1 / interval, abs=1)
