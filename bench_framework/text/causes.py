@@ -23,6 +23,8 @@ _WAITS: Final = {
 }
 LEAST_SHARE: Final = 0.05
 """Smaller shares of a difference are not listed."""
+SLACK: Final = 0.1
+"""A share of a part below 0 or above 1 by at most this is 0 or 1, and another one is unknown."""
 
 
 def part_name(part: TimePart) -> str:
@@ -41,7 +43,8 @@ def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
     shares = [item for item in evidence.explained if item.part == part.kind]
     if part.kind == "sys" and shares:
         (faults,) = shares
-        return f"{text} (of it, minor page faults about {_share(faults.share)})"
+        about = f" about {_of_part(faults.share)}" if _is_possible(faults.share) else ": unknown"
+        return f"{text} (of it, minor page faults{about})"
     if part.kind != "waiting":
         return text
     if not shares:
@@ -49,9 +52,20 @@ def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
     ranked = sorted(shares, key=lambda wait: -abs(wait.share))
     split = [(_WAITS[item.metric], item.share) for item in ranked]
     split.append(("other waiting", 1 - sum(share for _, share in split)))
-    listed = ", ".join(f"{name} {_share(s)}" for name, s in split if abs(s) >= LEAST_SHARE)
+    listed = ", ".join(
+        f"{name} {_of_part(s)}" for name, s in split if s >= LEAST_SHARE or not _is_possible(s)
+    )
     missing = ", ".join(_WAITS[m] for m in WAITS if m not in {item.metric for item in shares})
     return f"{text} (of it, untimed: {listed}{f'; not known: {missing}' if missing else ''})"
+
+
+def _is_possible(share: float) -> bool:
+    """Return whether a share of a part is between 0 and 1, within the accuracy of one run of each side."""
+    return -SLACK <= share <= 1 + SLACK
+
+
+def _of_part(share: float) -> str:
+    return _share(min(max(share, 0.0), 1.0)) if _is_possible(share) else "unknown"
 
 
 def _share(share: float) -> str:

@@ -25,10 +25,12 @@ _LEGEND: Final = (
     "timed rounds."
 )
 _UNTIMED: Final = (
-    "In parentheses is what one more run of each side shows, outside timing. Waiting is split by the states of the "
-    "threads, which are read about every millisecond: shares of the difference of the waiting between these two runs. "
+    "In parentheses is what one to ten more runs of each side show, outside timing, of which the one that waited least "
+    "counts. Waiting is split by the states of the "
+    "threads, which are read about every millisecond: shares of the difference of the waiting between these runs. "
     "The split is unknown if they differ by another amount than the timed rounds, or if the machine does not show the "
-    "states. Page faults are counted, and cost what a new small page costs on this machine."
+    f"states. A share below {MINUS}10 % or above 110 % is unknown, because the runs differ in something else. Page faults "
+    "are counted, and cost what a new small page costs on this machine."
 )
 
 

@@ -186,6 +186,17 @@ def waiting(total: float, **parts: float) -> dict[str, float]:
                 "not known: io_uring or AIO, sleep, lock or another thread, a core)"
             ),
         ),
+        # Shares of 105 % and −5 %, and of 150 % and −50 %.
+        (
+            waiting(0.9, disk=0.93, sleep=0.07, lock=0.0, core=0.0, io_uring=0.0),
+            waiting(0.3, disk=0.30, sleep=0.10, lock=0.0, core=0.0, io_uring=0.0),
+            "waiting 60 % (of it, untimed: disk 100 %)",
+        ),
+        (
+            waiting(0.9, disk=0.9, sleep=0.0, lock=0.0, core=0.0, io_uring=0.0),
+            waiting(0.3, disk=0.0, sleep=0.3, lock=0.0, core=0.0, io_uring=0.0),
+            "waiting 60 % (of it, untimed: disk unknown, sleep unknown)",
+        ),
         # The untimed runs differ by less than half of the 0.6 s, by more than twice of it, or the other way.
         (waiting(0.5, disk=0.5), waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),
         (waiting(1.8, disk=1.8), waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),
@@ -209,6 +220,28 @@ def test_a_small_difference_of_the_waiting_is_not_split() -> None:
     result = evidence_of(slow, fast, "wall", sides)
     assert result is not None
     assert result.explained == ()
+
+
+@pytest.mark.parametrize(
+    ("faults", "text"),
+    [
+        (70_000, "minor page faults about 100 %"),
+        (90_000, "minor page faults: unknown"),
+        (-30_000, "minor page faults: unknown"),
+    ],
+)
+def test_page_faults_that_cost_more_than_the_system_time_explain_an_unknown_share(
+    faults: int, text: str
+) -> None:
+    slow, fast = sample("a", 3.0, user=1.0, sys=0.5), sample("b", 2.0, user=0.9, sys=0.4)
+    untimed = {
+        "a": {"fault_cost": 1.5e-6, "minor_faults": 100_000.0 + faults},
+        "b": {"fault_cost": 1.5e-6, "minor_faults": 100_000.0},
+    }
+    result = evidence_of(slow, fast, "wall", untimed)
+    assert result is not None
+    system = next(part for part in result.parts if part.kind == "sys")
+    assert plain(explained_text(system, result)) == f"system time 10 % (of it, {text})"
 
 
 @pytest.mark.parametrize("counted_by", ["the worker", "an untimed run"])
