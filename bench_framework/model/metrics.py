@@ -89,7 +89,11 @@ _wait = partial(
 )
 _IDLE: Final = "time in which no thread could run and"
 _WAITS: Final = (
-    ("total", "waiting", "elapsed time minus processor time, if at most one core was used"),
+    (
+        "total",
+        "waiting",
+        "elapsed time minus processor time; too small if more than one core was used at times",
+    ),
     ("disk", "waiting for a disk", f"{_IDLE} one waited for a block device, also for a page"),
     ("io_uring", "waiting for completions", f"{_IDLE} one waited for io_uring or AIO"),
     ("sleep", "sleeping", f"{_IDLE} one slept for a given time"),
