@@ -29,8 +29,8 @@ _UNTIMED: Final = (
     "counts. Waiting is split by the states of the "
     "threads, which are read about every millisecond: shares of the difference of the waiting between these runs. "
     "The split is unknown if they differ by another amount than the timed rounds, or if the machine does not show the "
-    f"states. A share below {MINUS}10 % or above 110 % is unknown, because the runs differ in something else. Page faults "
-    "are counted, and cost what a new small page costs on this machine."
+    f"states. A share below {MINUS}10 % or above 110 % is unknown, because the runs differ in something else. Page "
+    "faults are counted, and cost what a new small page costs on this machine."
 )
 
 

@@ -78,7 +78,7 @@ def _place(contents: Contents, pair: tuple[str, str]) -> CauseEvidence | None:
 
 
 def _known(places: Sequence[CauseEvidence | None]) -> CauseEvidence | None:
-    """Return the place of the first pass. If that is waiting for something unknown, a pass that knows it replaces it."""
+    """Return the place of the first pass. If that waits for something unknown, another one that knows it."""
     first = places[0]
     if first is None or first.parts[0].kind != "waiting":
         return first
