@@ -1,5 +1,7 @@
 """Tests of the cost of a page fault."""
 
+import time
+
 import pytest
 
 from bench_framework.execution.machine import page_faults
@@ -21,7 +23,7 @@ def test_the_cost_is_the_time_of_new_pages_and_their_release_divided_by_the_faul
     touched, counted, released = iter([3.0, 0.5]), iter([100, 100 + faults]), iter([10.0, 10.25])
     monkeypatch.setattr(page_faults, "_touch", lambda _: next(touched))
     monkeypatch.setattr(page_faults, "_faults", lambda: next(counted))
-    monkeypatch.setattr(page_faults.time, "thread_time", lambda: next(released))
+    monkeypatch.setattr(time, "thread_time", lambda: next(released))
     expected = pytest.approx(2.75 / faults) if is_cost else None
     assert page_faults._one_mapping() == expected
 
@@ -30,6 +32,6 @@ def test_without_a_new_page_that_costs_more_nothing_is_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(page_faults, "_touch", lambda _: 0.0)
-    monkeypatch.setattr(page_faults.time, "thread_time", lambda: 0.0)
+    monkeypatch.setattr(time, "thread_time", lambda: 0.0)
     assert page_faults._one_mapping() is None
     assert page_faults.seconds_of_fault.__wrapped__() is None

@@ -1,6 +1,7 @@
 """Tests of the parts of a command's memory at its peak."""
 
 import itertools
+import time
 
 import pytest
 
@@ -55,8 +56,13 @@ def test_processes_are_listed_again_after_the_interval_and_not_in_each_sample(
 ) -> None:
     listed: list[int] = []
     times = itertools.count(step=0.001)
-    monkeypatch.setattr(observations, "session_of", lambda leader: listed.append(leader) or [])
-    monkeypatch.setattr(observations.time, "monotonic", lambda: next(times))
+
+    def session_of(leader: int) -> list[int]:
+        listed.append(leader)
+        return []
+
+    monkeypatch.setattr(observations, "session_of", session_of)
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
     memory = PeakMemory()
     memory.scan_s = interval
     for _ in range(100):
