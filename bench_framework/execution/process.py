@@ -174,6 +174,7 @@ class Launcher:
 
     def start(self, command: Command) -> None:
         """Start a command whose end `wait` awaits. Raises `MachineError` (BX231, BX232, BC410)."""
+        assert self.running is None
         self._send(_request(command))
         first = self._answer(None, late_s=PATIENCE_S)  # the program can stop it at once
         if "error" in first:

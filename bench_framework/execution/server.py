@@ -149,7 +149,19 @@ class RunningServer:
         )
 
     def stop(self) -> None:
-        """End the server. Raises `CellError`, BX207: its command failed, or it did not end in time."""
+        """End the server. It is killed if this fails.
+
+        Raises:
+            CellError: BX207, its command failed, or it did not end in time.
+            MachineError: BX231, its command cannot be started.
+        """
+        try:
+            self._stop()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _stop(self) -> None:
         what = f"SIG{self._spec.signal}" if self._spec.signal else "the command of `stop`"
         if self._words.stop:
             self._run_stop_command()
@@ -159,7 +171,6 @@ class RunningServer:
         deadline = seconds() + STOP_S
         while not self._launcher.ended:
             if seconds() >= deadline:
-                self.kill()
                 limit = shortest(STOP_S)
                 raise CellError(
                     "BX207.not-stopped", details=self._printed(), what=what, limit=limit
@@ -172,7 +183,6 @@ class RunningServer:
         argv, target = self._words.stop, self.target
         output = stopper.capture(argv, target.env, cwd=target.cwd, timeout_s=STOP_S)
         if not output.ok:
-            self.kill()
             printed = in_one_line(output.stderr)
             details = (("stderr", printed),) if printed else ()
             raise CellError("BX207.stop-failed", details=details, how=output.finished.how)

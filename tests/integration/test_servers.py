@@ -211,6 +211,13 @@ def test_a_server_that_does_not_end_is_killed_and_its_sample_fails(runs: Runs) -
     runs("run", "s.yaml", "-S", "server.stop=KILL", IGNORES_TERM="1")
 
 
+def test_a_server_whose_stop_command_cannot_be_started_is_killed(runs: Runs, folder: Path) -> None:
+    done = runs("run", "s.yaml", "-S", "server.stop=[no-such-program]", code=3)
+    assert "no-such-program" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert alive(folder) == []
+
+
 def test_an_address_that_another_program_has_is_refused(runs: Runs) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
