@@ -174,7 +174,7 @@ def evidence_of(
 
     The differences are those within rounds. If the worker of both sides reports phases that do not
     overlap, these are the parts of the time; otherwise those of a whole run are user time, system time and, if
-    neither side used more than one core, waiting. CPU time has the parts user time and system time. The time
+    neither side used more than one core, waiting. The time of the client of a server has no parts. CPU time has the parts user time and system time. The time
     outside the work has the parts `start`, if it is a phase, and the rest.
 
     Args:
@@ -266,7 +266,10 @@ def _parts(
         return [part for part in times if part[1] != "waiting"]
     phases = _phases(candidate, reference, walls)
     if metric == WALL:
-        return phases or [*_processor_times(candidate, reference, walls)]
+        # The CPU time of a server is no part of the time of its client.
+        blocks = (*candidate.blocks, *reference.blocks)
+        of_server = any(block.peak_rss_source == "server" for block in blocks)
+        return phases if phases or of_server else [*_processor_times(candidate, reference, walls)]
     if metric != OUTSIDE:
         return [part for part in phases if part[1] == "phase" and part[0] != START]
     start = next((pairs for name, _, pairs in phases if name == START), None)

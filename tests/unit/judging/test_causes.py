@@ -154,6 +154,17 @@ def test_the_clock_of_a_worker_has_only_its_phases_as_parts() -> None:
     assert result.share(result.parts[0]) == pytest.approx(1.0)
 
 
+def test_the_time_of_the_client_of_a_server_has_no_parts() -> None:
+    slow, fast = (
+        replace(given, blocks=tuple(replace(b, peak_rss_source="server") for b in given.blocks))
+        for given in (sample("a", 3.0, user=1.0, sys=0.5), sample("b", 2.0, user=0.5, sys=0.5))
+    )
+    assert evidence(slow, fast).parts == ()
+    of_cpu = evidence_of(slow, fast, "cpu")
+    assert of_cpu is not None
+    assert differences(of_cpu) == {"user": 0.5, "sys": 0.0}
+
+
 def test_processor_time_has_no_waiting_and_memory_has_no_parts() -> None:
     slow, fast = sample("a", 3.0, user=1.5, sys=0.5), sample("b", 2.0, user=0.9, sys=0.5)
     result = evidence_of(slow, fast, "cpu")
