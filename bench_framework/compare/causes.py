@@ -174,8 +174,9 @@ def evidence_of(
 
     The differences are those within rounds. If the worker of both sides reports phases that do not
     overlap, these are the parts of the time; otherwise those of a whole run are user time, system time and, if
-    neither side used more than one core, waiting. The time of the client of a server has no parts. CPU time has the parts user time and system time. The time
-    outside the work has the parts `start`, if it is a phase, and the rest.
+    neither side used more than one core, waiting. The time of the client of a server has no parts. CPU time has
+    the parts user time and system time. The time outside the work has the parts `start`, if it is a phase, and
+    the rest.
 
     Args:
         candidate: samples of the configuration with the change.

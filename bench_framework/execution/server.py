@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import urlsplit
 
 from bench_framework.errors import CellError, MeasureError
@@ -69,7 +69,7 @@ class RunningServer:
         self._words: ServerTarget = target.server
         self._spec: Server = target.cell.server
         self._launcher, self._log = launcher, log
-        self._before = processes.Usage(0.0, 0, 0, 0)
+        self._before, self._peak_is_known = processes.Usage(0.0, 0, 0, 0), False
         self.last_sample = False
         """True if it must not be used for another sample."""
         if self._spec.ready != "line" and self._is_taken():
@@ -135,17 +135,17 @@ class RunningServer:
 
     def begin(self) -> None:
         """Mark the begin of a sample, for `usage`."""
-        processes.reset_peaks(self._launcher.pid or 0)
+        self._peak_is_known = processes.reset_peaks(self._launcher.pid or 0)
         self._before = processes.usage_below(self._launcher.pid or 0)
 
     def usage(self) -> processes.Usage:
-        """Return what the server used since `begin`."""
+        """Return what the server used since `begin`. `peak_bytes` is 0 if it is not known."""
         before, now = self._before, processes.usage_below(self._launcher.pid or 0)
         return processes.Usage(
             max(0.0, now.cpu_s - before.cpu_s),
             max(0, now.user_ticks - before.user_ticks),
             max(0, now.sys_ticks - before.sys_ticks),
-            now.peak_bytes,
+            now.peak_bytes if self._peak_is_known else 0,
         )
 
     def stop(self) -> None:
@@ -211,8 +211,8 @@ def of_server(block: Block, usage: processes.Usage, runs: int) -> Block:
     user_s = usage.cpu_s * (usage.user_ticks / ticks if ticks else 1.0) / runs
     sys_s = usage.cpu_s / runs - user_s
     peak = usage.peak_bytes or None
-    source: Literal["server"] | None = "server" if peak else None
-    return replace(block, user_s=user_s, sys_s=sys_s, peak_rss_bytes=peak, peak_rss_source=source)
+    # The source is that of the CPU time, too, also if the memory is not known.
+    return replace(block, user_s=user_s, sys_s=sys_s, peak_rss_bytes=peak, peak_rss_source="server")
 
 
 class Servers:

@@ -77,11 +77,21 @@ def usage_below(parent: int) -> Usage:
     return Usage(cpu_s, user, kernel, peak)
 
 
-def reset_peaks(parent: int) -> None:
-    """Let the largest resident sets of all descendants of a process start again (proc(5), clear_refs)."""
+def reset_peaks(parent: int) -> bool:
+    """Let the largest resident sets of all descendants of a process start again (proc(5), clear_refs).
+
+    Returns:
+        False if one could not be reset.
+    """
+    reset = True
     for pid in _below(parent):
-        with contextlib.suppress(OSError):
+        try:
             (PROC / str(pid) / "clear_refs").write_bytes(b"5")
+        except (FileNotFoundError, ProcessLookupError):  # it has ended
+            continue
+        except OSError:
+            reset = False
+    return reset
 
 
 def _below(parent: int) -> dict[int, list[bytes]]:
