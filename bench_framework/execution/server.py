@@ -155,33 +155,46 @@ class RunningServer:
             CellError: BX207, its command failed, or it did not end in time.
             MachineError: BX231, its command cannot be started.
         """
+        deadline = seconds() + STOP_S
+        self.ask_to_end(deadline)
+        self.await_end(deadline)
+
+    def ask_to_end(self, deadline: float) -> None:
+        """Send the signal, or run the command, that ends the server. Raises as `stop`."""
+        if self._words.stop:
+            with self._killed_on_error():
+                self._run_stop_command(max(POLL_S, deadline - seconds()))
+        elif self._launcher.running is not None and not self._launcher.ended:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._launcher.running, getattr(signal, f"SIG{self._spec.signal}"))
+
+    def await_end(self, deadline: float) -> None:
+        """Wait for the end of the server. Raises as `stop`."""
+        if self._launcher.running is None:  # it was killed
+            return
+        with self._killed_on_error():
+            while not self._launcher.ended:
+                if seconds() >= deadline:
+                    name, limit = self._spec.signal, shortest(STOP_S)
+                    what = f"SIG{name}" if name else "the command of `stop`"
+                    raise CellError(
+                        "BX207.not-stopped", details=self._printed(), what=what, limit=limit
+                    )
+                time.sleep(POLL_S)
+            self._wait()
+
+    @contextlib.contextmanager
+    def _killed_on_error(self) -> Iterator[None]:
         try:
-            self._stop()
+            yield
         except BaseException:
             self.kill()
             raise
 
-    def _stop(self) -> None:
-        what = f"SIG{self._spec.signal}" if self._spec.signal else "the command of `stop`"
-        if self._words.stop:
-            self._run_stop_command()
-        elif self._launcher.running is not None and not self._launcher.ended:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self._launcher.running, getattr(signal, f"SIG{self._spec.signal}"))
-        deadline = seconds() + STOP_S
-        while not self._launcher.ended:
-            if seconds() >= deadline:
-                limit = shortest(STOP_S)
-                raise CellError(
-                    "BX207.not-stopped", details=self._printed(), what=what, limit=limit
-                )
-            time.sleep(POLL_S)
-        self._wait()
-
-    def _run_stop_command(self) -> None:
+    def _run_stop_command(self, limit_s: float) -> None:
         stopper = self._launcher.other("stop")
         argv, target = self._words.stop, self.target
-        output = stopper.capture(argv, target.env, cwd=target.cwd, timeout_s=STOP_S)
+        output = stopper.capture(argv, target.env, cwd=target.cwd, timeout_s=limit_s)
         if not output.ok:
             printed = in_one_line(output.stderr)
             details = (("stderr", printed),) if printed else ()
@@ -257,10 +270,12 @@ class Servers:
             server.stop()
 
     def close(self) -> None:
-        """End all servers."""
-        for server in self._running.values():
-            with contextlib.suppress(MeasureError):
-                server.stop()
+        """End all servers, in the time that one has."""
+        deadline = seconds() + STOP_S
+        for step in (RunningServer.ask_to_end, RunningServer.await_end):
+            for server in self._running.values():
+                with contextlib.suppress(MeasureError):
+                    step(server, deadline)
         self._running.clear()
 
 
