@@ -1,6 +1,7 @@
 """Checks of `server`: keys that are missing, or that do not apply to the client of a server."""
 
 from collections.abc import Iterator
+from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
@@ -8,6 +9,8 @@ from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
 
 PORT = "port"
+NOT_OF_SERVER: Final = frozenset({*COUNTED})
+"""Metrics that cannot be judged."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -37,12 +40,16 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         at = ("metrics", INSTRUCTIONS)
         yield scenario.key_problem(at, "BC108.key-of-server", key="metrics.instructions")
     for index, metric in enumerate(spec.judge):
-        if metric in COUNTED:
+        if metric in NOT_OF_SERVER:
             at = ("judge", index)
             yield scenario.value_problem(at, "BC108.key-of-server", key=metric)
     for metric, _ in spec.gate.margins:
-        if metric in COUNTED:
+        if metric in NOT_OF_SERVER:
             yield scenario.key_problem(("gate", metric), "BC108.key-of-server", key=metric)
+    for index, budget in enumerate(spec.gate.budgets):
+        if budget.metric in NOT_OF_SERVER:
+            at = ("gate", "budgets", index, "metric")
+            yield scenario.value_problem(at, "BC108.key-of-server", key=budget.metric)
 
 
 def _port(scenario: Scenario) -> Iterator[Problem]:

@@ -117,6 +117,14 @@ def test_the_port_is_filled_into_every_command_of_a_cell(plans: Plans) -> None:
         (TEXT + "profile: {runs: 2}\n", "BC108", "`profile` has no effect"),
         (TEXT + "judge: [wall, instructions]\n", "BC108", "`instructions` has no effect"),
         (TEXT + "gate: {allocations: 1%}\n", "BC108", "`allocations` has no effect"),
+        (
+            TEXT
+            + AXIS
+            + "baseline: {mode: a}\n"
+            + "gate: {budgets: [{cell: mode=a, metric: instructions, max: 5}]}\n",
+            "BC108",
+            "`instructions` has no effect",
+        ),
         (TEXT + "metrics: {instructions: {runs: 2}}\n", "BC108", "`metrics.instructions`"),
         (
             TEXT
