@@ -117,7 +117,11 @@ class Scenario:
     def _only_of_client(self, axis: AxisView) -> bool:
         """Return whether only the client of the server uses an axis, which is then the load."""
         client = self.spec.command or ()
-        texts = [*self.server_command, *self.spec.env.values(), self.spec.cwd or ""]
+        server = self.spec.server
+        assert server is not None
+        stop = [server.stop] if isinstance(server.stop, str) else server.stop
+        ready = [] if server.ready.kind == "line" else [server.ready.awaited]
+        texts = [*self.server_command, *ready, *stop, *self.spec.env.values(), self.spec.cwd or ""]
         others = {name for text in texts for name in template.names(text)}
         used = {
             name

@@ -9,8 +9,8 @@ from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
 
 PORT = "port"
-NOT_OF_SERVER: Final = frozenset({*COUNTED})
-"""Metrics that cannot be judged."""
+NOT_OF_SERVER: Final = dict.fromkeys(COUNTED, "BC108.key-of-server")
+"""Metric that cannot be judged → its error."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -39,17 +39,24 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if INSTRUCTIONS in spec.metrics:
         at = ("metrics", INSTRUCTIONS)
         yield scenario.key_problem(at, "BC108.key-of-server", key="metrics.instructions")
+    yield from _metrics(scenario)
+
+
+def _metrics(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem for each metric that is judged and is not one of a server."""
+    spec = scenario.spec
     for index, metric in enumerate(spec.judge):
         if metric in NOT_OF_SERVER:
             at = ("judge", index)
-            yield scenario.value_problem(at, "BC108.key-of-server", key=metric)
+            yield scenario.value_problem(at, NOT_OF_SERVER[metric], key=metric)
     for metric, _ in spec.gate.margins:
         if metric in NOT_OF_SERVER:
-            yield scenario.key_problem(("gate", metric), "BC108.key-of-server", key=metric)
+            yield scenario.key_problem(("gate", metric), NOT_OF_SERVER[metric], key=metric)
     for index, budget in enumerate(spec.gate.budgets):
         if budget.metric in NOT_OF_SERVER:
-            at = ("gate", "budgets", index, "metric")
-            yield scenario.value_problem(at, "BC108.key-of-server", key=budget.metric)
+            place = ("gate", "budgets", index, "metric")
+            key = budget.metric
+            yield scenario.value_problem(place, NOT_OF_SERVER[key], key=key)
 
 
 def _port(scenario: Scenario) -> Iterator[Problem]:

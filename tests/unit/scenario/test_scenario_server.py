@@ -85,6 +85,22 @@ def test_an_axis_that_only_the_client_uses_is_the_load(plans: Plans) -> None:
     assert plans(without, head=HEAD).axes[0].kind == "run"
 
 
+@pytest.mark.parametrize(
+    "key", ["stop: [end, '{n}']", "ready: {http: 'http://127.0.0.1:{port}/{n}'}"]
+)
+def test_an_axis_that_the_start_or_end_of_a_server_uses_is_not_the_load(
+    plans: Plans, key: str
+) -> None:
+    text = TEXT.replace('"]}', f'"], {key}}}').replace("[load", "[load, '{n}'")
+    axes = "axes: {n: [1, 2]}\nbaseline: {n: 1}"
+    assert plans(text + axes, head=HEAD).axes[0].kind == "run"
+
+
+def test_a_regular_expression_uses_no_axis(plans: Plans) -> None:
+    text = TEXT.replace('"]}', "\"], ready: {line: 'up{n}'}}").replace("[load", "[load, '{n}'")
+    assert plans(text + "axes: {n: [1, 2]}", head=HEAD).axes[0].kind == "input"
+
+
 def test_the_port_is_filled_into_every_command_of_a_cell(plans: Plans) -> None:
     text = TEXT + "prepare: [seed, '{port}']\ncleanup: [wipe, '{port}']\n"
     (cell,) = plans(text, "measure.control=false", head=HEAD).cells
