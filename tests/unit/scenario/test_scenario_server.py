@@ -133,6 +133,8 @@ def test_the_port_is_filled_into_every_command_of_a_cell(plans: Plans) -> None:
         (TEXT + "profile: {runs: 2}\n", "BC108", "`profile` has no effect"),
         (TEXT + "judge: [wall, instructions]\n", "BC108", "`instructions` has no effect"),
         (TEXT + "gate: {allocations: 1%}\n", "BC108", "`allocations` has no effect"),
+        (TEXT + "judge: [wall, user]\n", "BC108", "`user` cannot be judged with `server`"),
+        (TEXT + "gate: {sys: 5%}\n", "BC108", "`sys` cannot be judged with `server`"),
         (
             TEXT
             + AXIS
