@@ -30,8 +30,8 @@ def target(name: str, stop: tuple[str, ...]) -> Target:
         restart="session",
     )
     plan = plan_of({name: ["/bin/true"]}, control=False, cell={"server": spec})
-    found = target_of(plan.cells[0], Build("program", ok=True, path="/bin/true"), None, ENV)
-    return replace(found, env=ENV)
+    result = target_of(plan.cells[0], Build("program", ok=True, path="/bin/true"), None, ENV)
+    return replace(result, env=ENV)
 
 
 def test_servers_that_do_not_end_share_one_time_limit(

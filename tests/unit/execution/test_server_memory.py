@@ -1,4 +1,4 @@
-"""What a server used: largest resident sets that can be reset or not, and the block that has them."""
+"""The memory of a server: known, or unknown because it cannot be reset."""
 
 import errno
 from dataclasses import replace
