@@ -117,6 +117,7 @@ def test_cpu_time_memory_and_percentiles_are_those_of_the_server(runs: Runs, fol
     assert "CPU time and memory are those of the server" in page
 
 
+@pytest.mark.slow
 def test_the_cpu_time_of_other_processes_does_not_include_that_of_the_server(
     runs: Runs, folder: Path
 ) -> None:
@@ -130,6 +131,7 @@ def test_the_cpu_time_of_other_processes_does_not_include_that_of_the_server(
         assert others + own_us <= capacity * 1.05
 
 
+@pytest.mark.slow
 def test_a_server_of_a_session_is_started_once_for_each_configuration(
     runs: Runs, folder: Path
 ) -> None:
@@ -145,6 +147,7 @@ def test_an_axis_of_the_client_is_the_load_under_which_servers_are_compared(runs
     assert "2 variants × 2 inputs" in runs("plan", "s.yaml", *words).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("overrides", "variables", "cause"),
     [
@@ -192,6 +195,7 @@ def test_a_server_that_fails_its_trial_run_is_refused_before_the_others(runs: Ru
     assert "python3 ./server.py '{port}' 0 0 command python3 ./load.py" in errors
 
 
+@pytest.mark.slow
 def test_a_server_that_dies_in_some_samples_is_reported_with_its_last_lines(
     runs: Runs, folder: Path
 ) -> None:
@@ -205,12 +209,14 @@ def test_a_server_that_dies_in_some_samples_is_reported_with_its_last_lines(
     assert {block["status"] for block in blocks(folder)} == {"ok", "failed"}
 
 
+@pytest.mark.slow
 def test_a_server_that_does_not_end_is_killed_and_its_sample_fails(runs: Runs) -> None:
     done = runs("run", "s.yaml", code=3, IGNORES_TERM="1")
     assert "did not end within 10 s after SIGTERM" in " ".join(done.stderr.split())
     runs("run", "s.yaml", "-S", "server.stop=KILL", IGNORES_TERM="1")
 
 
+@pytest.mark.slow
 def test_a_server_whose_stop_command_cannot_be_started_is_killed(runs: Runs, folder: Path) -> None:
     done = runs("run", "s.yaml", "-S", "server.stop=[no-such-program]", code=3)
     assert "no-such-program" in done.stderr
@@ -227,6 +233,7 @@ def test_an_address_that_another_program_has_is_refused(runs: Runs) -> None:
     assert f"127.0.0.1:{port} answers before the server is started" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("restart", ["sample", "session"])
 def test_no_server_is_left_when_benchctl_ends(
@@ -246,6 +253,7 @@ def _rounds(folder: Path) -> int:
     return (records[-1] / "journal.jsonl").read_text().count("round-end") if records else 0
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_can_be_measured(folder: Path, environment: dict[str, str]) -> None:
     text = PAGE.read_text(encoding="utf-8").split("## An example without a build")[1]
     place = folder / "page"
