@@ -13,7 +13,7 @@ from typing import Final
 
 from bench_framework.execution.machine.processes import PROC
 from bench_framework.foreign import text_of
-from bench_framework.model.metrics import WAITING
+from bench_framework.model.metrics import WAITING, WAITS
 
 _X86_64: Final = {
     **dict.fromkeys((202, 449, 455, 72, 73, 65, 220), "lock"),  # futex, fcntl, flock, semop
@@ -121,4 +121,6 @@ class Waits:
         has_calls = self._seconds["unknown"] <= MOST_UNKNOWN * idle
         for kind in ("disk", *(NEEDS_CALLS if has_calls else ())):
             known[kind] = self._seconds[kind] * scale
-        return {WAITING: waiting} | {f"wait_{kind}": s for kind, s in known.items()}
+        parts = {f"wait_{kind}": duration for kind, duration in known.items()}
+        # In the order of the columns of runs.csv, from which `verify` recomputes the summaries.
+        return {WAITING: waiting} | {name: parts[name] for name in WAITS if name in parts}
