@@ -9,11 +9,8 @@ from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
 
 PORT = "port"
-NOT_OF_SERVER: Final = {
-    **dict.fromkeys(COUNTED, "BC108.key-of-server"),
-    **dict.fromkeys(("user", "sys"), "BC108.ticks-of-server"),
-}
-"""Metric that cannot be judged → its error."""
+IN_TICKS: Final = ("user", "sys")
+"""Metrics of a server that are inexact."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -47,19 +44,17 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 def _metrics(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem for each metric that is judged and is not one of a server."""
-    spec = scenario.spec
-    for index, metric in enumerate(spec.judge):
-        if metric in NOT_OF_SERVER:
-            at = ("judge", index)
-            yield scenario.value_problem(at, NOT_OF_SERVER[metric], key=metric)
-    for metric, _ in spec.gate.margins:
-        if metric in NOT_OF_SERVER:
-            yield scenario.key_problem(("gate", metric), NOT_OF_SERVER[metric], key=metric)
-    for index, budget in enumerate(spec.gate.budgets):
-        if budget.metric in NOT_OF_SERVER:
-            place = ("gate", "budgets", index, "metric")
-            key = budget.metric
-            yield scenario.value_problem(place, NOT_OF_SERVER[key], key=key)
+    gate, value, key = scenario.spec.gate, scenario.value_problem, scenario.key_problem
+    judged = [(value, ("judge", n), metric) for n, metric in enumerate(scenario.spec.judge)]
+    gated = [(key, ("gate", metric), metric) for metric, _ in gate.margins]
+    limited = [
+        (value, ("gate", "budgets", n, "metric"), b.metric) for n, b in enumerate(gate.budgets)
+    ]
+    for problem, place, metric in (*judged, *gated, *limited):
+        if metric in COUNTED:
+            yield problem(place, "BC108.key-of-server", key=metric)
+        elif metric in IN_TICKS:
+            yield problem(place, "BC108.ticks-of-server", key=metric)
 
 
 def _port(scenario: Scenario) -> Iterator[Problem]:
