@@ -1,12 +1,13 @@
 """Checks of `server`: keys that are missing, or that do not apply to the client of a server."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
 from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.document import Path
 
 PORT = "port"
 IN_TICKS: Final = ("user", "sys")
@@ -45,12 +46,12 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def _metrics(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem for each metric that is judged and is not one of a server."""
     gate, value, key = scenario.spec.gate, scenario.value_problem, scenario.key_problem
-    judged = [(value, ("judge", n), metric) for n, metric in enumerate(scenario.spec.judge)]
-    gated = [(key, ("gate", metric), metric) for metric, _ in gate.margins]
-    limited = [
-        (value, ("gate", "budgets", n, "metric"), b.metric) for n, b in enumerate(gate.budgets)
+    judged: list[tuple[Callable[..., Problem], Path, str]] = [
+        *((value, ("judge", n), metric) for n, metric in enumerate(scenario.spec.judge)),
+        *((key, ("gate", metric), metric) for metric, _ in gate.margins),
+        *((value, ("gate", "budgets", n, "metric"), b.metric) for n, b in enumerate(gate.budgets)),
     ]
-    for problem, place, metric in (*judged, *gated, *limited):
+    for problem, place, metric in judged:
         if metric in COUNTED:
             yield problem(place, "BC108.key-of-server", key=metric)
         elif metric in IN_TICKS:
