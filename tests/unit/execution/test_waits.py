@@ -83,6 +83,7 @@ def test_a_thread_that_waits_for_a_lock_waits_for_what_the_other_threads_wait_fo
     sampled.sample([7, 9])  # 4 s: one runs
     values = sampled.values(elapsed_s=7.0, cpu_s=1.0)
     assert values[WAITING] == 6.0
+    assert list(values) == [WAITING, *WAITS], "the order of the columns of runs.csv"
     assert [values[m] for m in WAITS] == [0.0, 0.0, 2.0, 1.0, 3.0]
     late = sampled.values(elapsed_s=5.5, cpu_s=1.0)
     assert [late[m] for m in WAITS] == [0.0, 0.0, 2.0, 1.0, 1.5], "the samples came late"
