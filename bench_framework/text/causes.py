@@ -47,14 +47,12 @@ def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
         return f"{text} (of it, minor page faults{about})"
     if part.kind != "waiting":
         return text
-    if not shares:
-        return f"{text} (for what: unknown)"
-    ranked = sorted(shares, key=lambda wait: -abs(wait.share))
+    ranked = sorted(shares, key=lambda wait: -wait.share)
     split = [(_WAITS[item.metric], item.share) for item in ranked]
     split.append(("other waiting", 1 - sum(share for _, share in split)))
-    listed = ", ".join(
-        f"{name} {_of_part(s)}" for name, s in split if s >= LEAST_SHARE or not _is_possible(s)
-    )
+    if not shares or not all(_is_possible(share) for _, share in split):
+        return f"{text} (for what: unknown)"
+    listed = ", ".join(f"{name} {_of_part(s)}" for name, s in split if s >= LEAST_SHARE)
     missing = ", ".join(_WAITS[m] for m in WAITS if m not in {item.metric for item in shares})
     return f"{text} (of it, untimed: {listed}{f'; not known: {missing}' if missing else ''})"
 
@@ -65,7 +63,7 @@ def _is_possible(share: float) -> bool:
 
 
 def _of_part(share: float) -> str:
-    return _share(min(max(share, 0.0), 1.0)) if _is_possible(share) else "unknown"
+    return _share(min(max(share, 0.0), 1.0))
 
 
 def _share(share: float) -> str:

@@ -28,9 +28,9 @@ _UNTIMED: Final = (
     "In parentheses is what one to ten more runs of each side show, outside timing, of which the one that waited least "
     "counts. Waiting is split by the states of the "
     "threads, which are read about every millisecond: shares of the difference of the waiting between these runs. "
-    "The split is unknown if they differ by another amount than the timed rounds, or if the machine does not show the "
-    f"states. A share below {MINUS}10 % or above 110 % is unknown, because the runs differ in something else. Page "
-    "faults are counted, and cost what a new small page costs on this machine."
+    "The split is unknown if they differ by another amount than the timed rounds, if the machine does not show the "
+    f"states, or if a share is below {MINUS}10 % or above 110 %. Page faults are counted, and cost what a new small "
+    "page costs on this machine."
 )
 
 

@@ -206,7 +206,7 @@ def waiting(total: float, **parts: float) -> dict[str, float]:
         (
             waiting(0.9, disk=0.9, sleep=0.0, lock=0.0, core=0.0, io_uring=0.0),
             waiting(0.3, disk=0.0, sleep=0.3, lock=0.0, core=0.0, io_uring=0.0),
-            "waiting 60 % (of it, untimed: disk unknown, sleep unknown)",
+            "waiting 60 % (for what: unknown)",
         ),
         # The untimed runs differ by less than half of the 0.6 s, by more than twice of it, or the other way.
         (waiting(0.5, disk=0.5), waiting(0.3, disk=0.3), "waiting 60 % (for what: unknown)"),

@@ -227,13 +227,13 @@ WAITING = (
         "waiting for a disk",
         "std::thread::sleep(PAUSE);",
         'let path = std::env::temp_dir().join(format!("planted-{}", std::process::id()));\n'
-        "    for n in 0..16u8 {\n"
+        "    for n in 0..64u8 {\n"
         "        let mut file = File::create(&path).unwrap();\n"
         "        file.write_all(&[n; 1 << 18]).unwrap();\n"
         "        file.sync_all().unwrap();\n"
         "    }\n"
         "    std::fs::remove_file(&path).unwrap();",
-        (("untimed:",), ("disk",)),
+        (("untimed: disk",),),
     ),
 )
 
