@@ -47,6 +47,7 @@ class MetricKind:
         kernel_key: name in getrusage(2) or /proc/PID/io, where the kernel counts it for every
             program.
         formula: numerator and denominator of a derived metric, both metrics of a round.
+        counted: true if untimed runs count it exactly. `simulated`: they need a simulation of the caches for it.
     """
 
     name: str
@@ -61,6 +62,8 @@ class MetricKind:
     gated: bool = False
     kernel_key: str = ""
     formula: tuple[str, str] | None = None
+    counted: bool = False
+    simulated: bool = False
 
     @property
     def heading(self) -> str:
@@ -116,8 +119,13 @@ _counted = partial(
     source=f"{COUNTING}, outside timing",
     countable=True,
     gated=True,
+    counted=True,
 )
-_simulated = partial(_counted, source=f"{COUNTING} with a simulation of the caches, outside timing")
+_simulated = partial(
+    _counted,
+    source=f"{COUNTING} with a simulation of the caches, outside timing",
+    simulated=True,
+)
 _of_build = partial(MetricKind, unit="bytes", direction="lower", judged="exact", source=BUILD)
 
 METRICS: Final[dict[str, MetricKind]] = {
@@ -302,9 +310,9 @@ MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
 """Parts of the memory at the peak, from runs outside timing."""
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""
-COUNTED: Final = tuple(kind.name for kind in METRICS.values() if kind.source.startswith(COUNTING))
+COUNTED: Final = tuple(kind.name for kind in METRICS.values() if kind.counted)
 """Exact metrics that are counted together in untimed runs."""
-SIMULATED: Final = tuple(kind.name for kind in METRICS.values() if "simulation" in kind.source)
+SIMULATED: Final = tuple(kind.name for kind in METRICS.values() if kind.simulated)
 """Those of them that need a simulation of the caches."""
 OF_A_BLOCK: Final = tuple(
     kind.name for kind in METRICS.values() if kind.judged in {"rounds", "medians"} or kind.formula

@@ -269,7 +269,7 @@ def test_the_example_of_the_page_can_be_measured(folder: Path, environment: dict
 
 
 @pytest.mark.slow
-def test_the_gate_finds_a_slower_revision_of_a_server(tmp_path: Path, folder: Path) -> None:
+def test_gate_and_bisect_find_a_slower_revision_of_a_server(tmp_path: Path, folder: Path) -> None:
     server = (PROGRAMS / "server.py").read_text()
     worker = {"build": [["cp", "server.py", "program.py"], ["chmod", "+x", "program.py"]]}
     files = {"server.py": server, "load.py": (PROGRAMS / "load.py").read_text()}
@@ -292,7 +292,11 @@ measure: {{budget: 60s}}
     git(project.folder, "checkout", "-qb", "change")
     project.commit({"server.py": server + "# a comment\n"})
     project("gate", "--base", "main", "scenario.yaml")
-    project.commit({"server.py": server.replace("/ 1000", "/ 500")})
+    project.commits.append(project.commit({"server.py": server.replace("/ 1000", "/ 500")}))
     done = project("gate", "--base", "main", "scenario.yaml", "--json", code=1)
     verdicts = valid("gate", done.stdout)["pairs"]
     assert [c["state"] for c in verdicts if c["metric"] == "cpu"] == ["worse"]
+    assert project.bisect() == project.commits[-1]
+    words = ("--good", project.commits[0], "--bad", project.commits[-1])
+    done = project("bisect", "scenario.yaml", *words, "--metric", "instructions", code=2)
+    assert "BX110" in done.stderr

@@ -73,7 +73,7 @@ def run(
         Option(
             "--cache-sim",
             help="Estimate cache misses and cycles in the runs that count instructions, which then take "
-            "about twice as long. Needs valgrind.",
+            "two to three times as long. Needs valgrind.",
         ),
     ] = False,
     embed_runs: shared.EmbedRuns = None,

@@ -109,10 +109,16 @@ def _processes() -> dict[int, list[bytes]]:
     """Return the fields of ``/proc/PID/stat`` after the name of each process."""
     processes = {}
     for entry in PROC.iterdir():
-        try:
-            text = (entry / "stat").read_bytes() if entry.name.isdigit() else b""
-        except OSError:
-            continue
-        if text:  # the name in parentheses may contain any text, so fields are counted from its end
-            processes[int(entry.name)] = text[text.rindex(b")") + 2 :].split()
+        if entry.name.isdigit() and (fields := fields_of(entry)):
+            processes[int(entry.name)] = fields
     return processes
+
+
+def fields_of(folder: Path) -> list[bytes]:
+    """Return the fields of the file ``stat`` of a process or thread after its name; none if it has ended."""
+    try:
+        text = (folder / "stat").read_bytes()
+    except OSError:
+        return []
+    # The name in parentheses may contain any text, so fields are counted from its end.
+    return text[text.rfind(b")") + 2 :].split()

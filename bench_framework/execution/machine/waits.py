@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.machine.processes import PROC
+from bench_framework.execution.machine.processes import PROC, fields_of
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import WAITING, WAITS
 
@@ -43,21 +43,19 @@ MOST_UNKNOWN: Final = 0.05
 
 def state_of(task: Path) -> str:
     """Return one of `ORDER` for a thread, given its folder; empty for an ended one."""
-    text = text_of(task / "stat")
-    # The name in parentheses may contain any text, so fields are counted from its end.
-    state = text[text.rfind(")") + 2 :][:1]
-    if state in {"", "R", "Z", "X"}:
-        return "running" if state == "R" else ""
+    state = next(iter(fields_of(task)), b"")
+    if state in {b"", b"R", b"Z", b"X"}:
+        return "running" if state == b"R" else ""
     call, *arguments = text_of(task / "syscall").split() or [""]
     if call == "running":  # it went on in the meantime
         return "running"
-    if not call and not text_of(task / "stat"):  # it ended in the meantime
+    if not call and not fields_of(task):  # it ended in the meantime
         return ""
     kind = CALLS.get(int(call), "event") if call.lstrip("-").isdigit() and CALLS else "unknown"
     if kind == "lock" and (limit := _TIME_LIMIT.get(int(call))) and arguments[limit] != "0x0":
         kind = "event"  # such as a condition variable with a time limit, or a thread that parks for some time
     # Uninterruptible are waits for a block device, also of a page fault, and for a child of vfork(2).
-    return "disk" if state == "D" and kind != "child" else kind
+    return "disk" if state == b"D" and kind != "child" else kind
 
 
 class Waits:

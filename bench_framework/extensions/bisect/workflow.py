@@ -27,7 +27,7 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
-from bench_framework.model.metrics import COUNTED, is_exact
+from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
 from bench_framework.model.plan import Bench, Cell, Plan, Role, stable_id
 from bench_framework.model.policies import GatePolicy, InstructionPolicy
 from bench_framework.model.revisions import Commit, Revisions
@@ -332,10 +332,13 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     if plan.benches is not None and metric not in (None, plan.judge.headline):
         raise UsageError("BX110.metric-of-benches", metric=metric, name=name)
     metric = metric or plan.judge.headline
+    if plan.has_server and metric in COUNTED:
+        raise UsageError("BX110.metric-of-server", metric=metric, name=name)
     if budget is not None:
         plan = with_time_limit(plan, seconds_of(budget))
     measure = replace(plan.measure, until="conclusive", precision=None, strategy="fixed")
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
+    counts = replace(counts, cache_sim=counts.cache_sim or metric in SIMULATED)
     return replace(
         plan,
         cells=tuple(measured),

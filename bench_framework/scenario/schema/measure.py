@@ -300,7 +300,7 @@ class MetricPart(Part):
     processor's counters."""
     cache_sim: Flag = Field(default=False, alias="cache-sim")
     """Only for `instructions`: simulate the caches, too, which estimates their misses and the cycles.
-    Judged or gated estimates switch it on. Counting then takes about twice as long."""
+    Judged or gated estimates switch it on. Counting then takes two to three times as long."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

@@ -130,6 +130,7 @@ with open(sys.argv[1]) as file:
 """
 
 
+@pytest.mark.slow
 def test_waiting_is_split_by_what_is_waited_for(fake: Any, tmp_path: Path) -> None:
     """Another process holds the lock until the command waits for it. A pipe is neither a lock nor sleep."""
     path = tmp_path / "lock"
