@@ -45,6 +45,9 @@ def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Res
         else:
             lookup = results.contrast if match["kind"] == "contrast" else results.derived
             evidence = [*lookup(name)]
+        if label := match["input"]:
+            ids = {item.id for item in results.plan.inputs if item.label == label.strip()}
+            evidence = [e for e in evidence if e.input_id in ids]
         figure = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
         parts += [text[end : match.start()], figure]
         cells |= dict.fromkeys(c for e in evidence for c in e.cells)

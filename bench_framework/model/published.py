@@ -234,7 +234,8 @@ def _rounded_to(number: str, side: int) -> float:
 
 
 REFERENCE: Final = re.compile(
-    r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?\}"
+    r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?"
+    r"(?:, input: (?P<input>[^{},]+))?\}"
 )
 """A reference of an author's text to a result, such as ``{contrast: rayon against tokio}``."""
 CONDITION: Final = re.compile(r"(?P<name>.+) is (?P<verdict>better|worse|equivalent)")

@@ -12,6 +12,7 @@ from bench_framework.report.charts import Axes, Palette, Scale, amounts, directi
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_parts, mark, plain_interval, revision_cells
 from bench_framework.report.table_cells import CI
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, shortest
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE, counted
@@ -50,7 +51,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     rest = len(known) - len(chosen)
     more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
     desc = (
-        f"Change of {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s; "
+        f"{capital(noun(data.metric))}{f' on {where}' if where else ''}; lines: {CI}s; "
         f"band: ±{format_percent(data.margin)}; {amounts.colours(data)}.{more}"
     )
     table = _table(points)

@@ -30,10 +30,10 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     of_changes = _of_changes(data, listed)
     ends = of_changes or [(share.share.lo, share.share.hi) for share in listed]
     points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
-    kind = "the change from the baseline" if of_changes else "the share"
+    kind = "the change" if of_changes else "the share"
     where = data.on_input(item, "")
     desc = (
-        f"Share by the time of whole runs, peak memory{f' on {where}' if where else ''}; lines: {CI}s of {kind}; "
+        f"Whole runs and peak memory{f' on {where}' if where else ''}; lines: {CI}s of {kind}; "
         f"{amounts.colours(data)}."
     )
     limit = listed[0].limit

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from bench_framework.model import facts
@@ -21,7 +22,7 @@ from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import noise_warning
 from bench_framework.text.reasons import phrase
-from bench_framework.text.write import brief
+from bench_framework.text.write import brief, render
 
 MOST_BULLETS: Final = 5
 ENOUGH_BULLETS: Final = 4
@@ -49,8 +50,23 @@ def build(data: ReportData) -> tuple[Block, ...]:
     blocks += [_decision(data), *_warnings(data), answer_figure(data)]
     return (
         *(block for block in blocks if block is not None),
-        *claim_bullets(lines(data), brief_sentence),
+        *claim_bullets(lines(data), partial(_line, data)),
     )
+
+
+def _line(data: ReportData, claim: Claim) -> Sentence:
+    """Return a line, with the second difference if it names one pair with two differences at once."""
+    line = brief_sentence(claim)
+    for other in data.claims("two-differences"):
+        if {*other.cells} == {*claim.cells} and not _is_of_answer(data, other):
+            return replace(line, text=render("with_second_difference", line.text, other.fact))
+    return line
+
+
+def _is_of_answer(data: ReportData, claim: Claim) -> bool:
+    """Return whether the answer or the decision is about the pair of a claim."""
+    stated = (*_answer(data), *recommended(data)[:MOST_RECOMMENDED])
+    return any({*claim.cells} <= {*c.cells} for c in stated)
 
 
 def _answer(data: ReportData) -> tuple[Claim, ...]:
@@ -80,7 +96,11 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
-    second = {(c.subject, c.reference, c.scope): c for c in data.claims("two-differences")}
+    second = {
+        (c.subject, c.reference, c.scope): c
+        for c in data.claims("two-differences")
+        if _is_of_answer(data, c)
+    }
     if second:
         first, *rest = (Sentence(brief(c), c.id) for c in [*second.values()][:MOST_SECOND])
         more = (

@@ -27,19 +27,24 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     spec = scenario.spec
     for index, part in enumerate(spec.published.claims if spec.published is not None else ()):
         yield from _claim(scenario, (*CLAIMS, index), part)
-    for index, takeaway in enumerate(spec.takeaways):
-        place: Path = ("takeaways", index)
-        for intended in INTENDED.finditer(takeaway.text):
-            yield from _written(scenario, place, intended[0])
-        if takeaway.condition:
-            yield from _condition(scenario, (*place, "if"), takeaway.condition)
-    for index, text in enumerate(spec.next_steps):
+    for place, text in _texts(scenario):
         for intended in INTENDED.finditer(text):
-            yield from _written(scenario, ("next-steps", index), intended[0])
+            yield from _written(scenario, place, intended[0])
+    for index, takeaway in enumerate(spec.takeaways):
+        if takeaway.condition:
+            yield from _condition(scenario, ("takeaways", index, "if"), takeaway.condition)
     if spec.headline is not None:
         yield from _reference(
             scenario, ("headline", "contrast"), "contrast", spec.headline.contrast
         )
+
+
+def _texts(scenario: Scenario) -> Iterator[tuple[Path, str]]:
+    """Yield the author's texts that can quote results."""
+    for index, takeaway in enumerate(scenario.spec.takeaways):
+        yield ("takeaways", index), takeaway.text
+    for index, text in enumerate(scenario.spec.next_steps):
+        yield ("next-steps", index), text
 
 
 def _condition(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
@@ -164,16 +169,26 @@ def _unit(scenario: Scenario, place: Path, name: str, figure: PublishedFigure) -
 def check_cells(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem for each claim that no measured configuration can test.
 
-    The names and values of the scenario must be valid. If the command line replaces an axis, claims
-    about its former values are not measured, which is no error.
+    The same is checked of the inputs that the author's texts name. The names and values of the
+    scenario must be valid. If the command line replaces an axis, claims about its former values are
+    not measured, which is no error.
     """
-    if scenario.spec.published is None or any(
-        _is_replaced(scenario, axis) for axis in scenario.spec.axes
-    ):
+    if any(_is_replaced(scenario, axis) for axis in scenario.spec.axes):
         return
     expansion = Expansion(scenario)
-    measured = {variant for variant, _ in expansion.pairs()}
     inputs = {c.name: expansion.input_ids(c.input) for c in scenario.spec.contrasts}
+    labels = {item.id: item.label for item, _ in expansion.inputs.values()}
+    for where, text in _texts(scenario):
+        for match in REFERENCE.finditer(text):
+            if name := (match["input"] or "").strip():
+                ids = (
+                    inputs.get(match["name"].strip(), ()) if match["kind"] == "contrast" else labels
+                )
+                known = [labels[input_id] for input_id in ids]
+                yield from scenario.unknown(where, "BC206.no-input", name, known, name=name)
+    if scenario.spec.published is None:
+        return
+    measured = {variant for variant, _ in expansion.pairs()}
     for index, part in enumerate(scenario.spec.published.claims):
         place: Path = (*CLAIMS, index, part.test)
         given = part.selection

@@ -415,6 +415,21 @@ def test_a_linear_claim_is_tested_by_the_exponents(power: float, outcome: Outcom
     assert [t.sizes for t in fact.tests] == [("1MiB", "2MiB"), ("2MiB", "4MiB")]
 
 
+def test_a_takeaway_quotes_the_result_of_one_input() -> None:
+    example = Study(arms=("a", "b"), sizes=(1, 2))
+    experiment = Experiment("other", variant_id(example.plan, "b"), (("arm", "b"),))
+    plan = replace(
+        example.plan,
+        experiments=(experiment,),
+        takeaways=(Takeaway("{experiment: other}"), Takeaway("{experiment: other, input: 2MiB}")),
+    )
+    both, one = judged(example, plan)["takeaway"]
+    assert [line.count(" on ") for line in (both.text, one.text)] == [2, 1]
+    assert one.text.endswith(" on 2MiB.")
+    (item,) = (i.id for i in plan.inputs if i.label == "2MiB")
+    assert set(one.cells) <= {c.id for c in plan.cells if c.input_id == item}
+
+
 def test_takeaways_quote_the_record_if_their_condition_is_fulfilled(example: Study) -> None:
     plan = example.plan
     ids = [variant_id(plan, arm) for arm in ("quick", "slow")]

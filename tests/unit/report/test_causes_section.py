@@ -2,16 +2,21 @@
 
 from dataclasses import replace
 
+import pytest
 from report_sample import judged_again, sample
 
 from bench_framework.compare.causes import causes
 from bench_framework.compare.samples import collect
 from bench_framework.features.causes import section
-from bench_framework.model.facts.causes import CounterDifference
+from bench_framework.model.facts import Claim
+from bench_framework.model.facts.causes import CounterDifference, TwoDifferences
 from bench_framework.model.run import Block, Receipt
-from bench_framework.report.blocks import Table
+from bench_framework.report.blocks import Box, Bullets, Table
+from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
+from bench_framework.report.sections import summary
 from bench_framework.text.causes import counter_text
+from bench_framework.text.write import numbered
 
 
 def rows_of(data: ReportData) -> list[list[str]]:
@@ -62,3 +67,30 @@ def test_bytes_are_printed_as_sizes() -> None:
 def test_a_record_without_contrasts_has_no_section() -> None:
     data = sample()
     assert section.build(judged_again(data, causes=())) == ()
+
+
+SECOND = TwoDifferences(
+    name="the queue",
+    counters=(CounterDifference(metric="minor_faults", value=3791, reference=349),),
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "warned", "in_line"),
+    [("recommendation", True, False), ("contrast", False, True), ("profile", False, False)],
+)
+def test_a_second_difference_is_where_its_pair_is(kind: str, warned: bool, in_line: bool) -> None:
+    """The first screen warns of the pairs of answer and decision; a line has that of its own pair."""
+    data = sample()
+    claims = [*recommended(data)[:1], *summary.lines(data)]
+    pairs = {claim.kind: claim.cells for claim in claims if len(claim.cells) == 2}
+    others = tuple(cell.id for cell in data.plan.cells[:2])
+    assert others not in pairs.values()
+    second = Claim("a", "b", "wall", cells=pairs.get(kind, others), fact=SECOND)
+    more = (*data.judgement.claims, numbered(second, "second"))
+    blocks = summary.build(replace(data, judgement=replace(data.judgement, claims=more)))
+    warnings = [b for b in blocks if isinstance(b, Box) and b.tone == "warning"]
+    (lines,) = [b for b in blocks if isinstance(b, Bullets)]
+    text = "Two differences at once: also minor page faults 3\u202f791 and 349."
+    assert any("Two differences" in s.lead for box in warnings for s in box.sentences) is warned
+    assert [line.text.endswith(text) for line in lines.items].count(True) == in_line
