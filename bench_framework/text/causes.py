@@ -34,7 +34,7 @@ def part_name(part: TimePart) -> str:
 
 def part_text(part: TimePart, share: float) -> str:
     """Return a part with its share of the difference: ``write 69 %``."""
-    return f"{part_name(part)} {_share(share)}"
+    return f"{part_name(part)} {share_text(share)}"
 
 
 def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
@@ -63,11 +63,12 @@ def _is_possible(share: float) -> bool:
 
 
 def _of_part(share: float) -> str:
-    return _share(min(max(share, 0.0), 1.0))
+    return share_text(min(max(share, 0.0), 1.0))
 
 
-def _share(share: float) -> str:
-    return f"{MINUS if share < 0 else ''}{format_percent(abs(share), decimals=0)}"
+def share_text(share: float) -> str:
+    """Return a share of a difference as whole percent, such as ``−45 %``."""
+    return f"{MINUS if round(share, 2) < 0 else ''}{format_percent(abs(share), decimals=0)}"
 
 
 def counter_text(counter: CounterDifference, fault_cost: float | None = None) -> str:

@@ -7,8 +7,8 @@ from bench_framework.model.metrics import WALL
 from bench_framework.report.blocks import Block, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.text.causes import LEAST_SHARE, counter_text, explained_text
-from bench_framework.text.numbers import format_duration
+from bench_framework.text.causes import LEAST_SHARE, counter_text, explained_text, share_text
+from bench_framework.text.numbers import format_duration, format_percent
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
 from bench_framework.units import MINUS
@@ -20,8 +20,9 @@ _CAPTION: Final = (
 )
 _LEGEND: Final = (
     "Parts are the phases that the workers report and the time outside of them, otherwise processor time and "
-    "waiting. Each is the median over rounds of its difference, so that the shares need not add up to 100 %. The "
-    "processor time of a program that uses several cores can differ by more than its elapsed time. These shares are of "
+    "waiting. Each is the median over rounds of its difference, so that the shares need not add up to 100 %: the "
+    f"rest is unexplained. Parts below {format_percent(LEAST_SHARE)} are not listed, but count. The processor "
+    "time of a program that uses several cores can differ by more than its elapsed time. These shares are of "
     "timed rounds."
 )
 _UNTIMED: Final = (
@@ -46,6 +47,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         Column("Contrast", prose=True),
         Column("Time difference", "right"),
         Column("Where", prose=True),
+        Column("Unexplained", "right"),
         Column("Also different", prose=True),
         Column("As a cause", prose=True),
     )
@@ -64,6 +66,7 @@ def _row(data: ReportData, causes: list[Cause]) -> Row:
         f"{label}{data.on_input(item, ', input ')}",
         f"{sign}{format_duration(abs(evidence.difference))}",
         ", ".join(explained_text(part, evidence) for part in parts),
+        share_text(evidence.unexplained) if evidence.parts else "unknown",
         ", ".join(counter_text(counter, evidence.fault_cost) for counter in evidence.counters),
         _as_a_cause(causes),
     )

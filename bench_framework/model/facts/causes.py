@@ -95,6 +95,11 @@ class CauseEvidence:
         """Return the share of the time difference that a part has; 0 without a difference."""
         return part.difference / self.difference if self.difference else 0.0
 
+    @property
+    def unexplained(self) -> float:
+        """The share of the time difference that the sum of all parts leaves; negative if it is too large."""
+        return 1 - sum(map(self.share, self.parts))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoDifferences:

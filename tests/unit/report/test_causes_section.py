@@ -9,7 +9,7 @@ from bench_framework.compare.causes import causes
 from bench_framework.compare.samples import collect
 from bench_framework.features.causes import section
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.causes import CounterDifference, TwoDifferences
+from bench_framework.model.facts.causes import CounterDifference, TimePart, TwoDifferences
 from bench_framework.model.run import Block, Receipt
 from bench_framework.report.blocks import Box, Bullets, Table
 from bench_framework.report.claim_blocks import recommended
@@ -47,7 +47,7 @@ def test_a_counter_that_differs_is_printed_with_both_values() -> None:
     samples = collect(map(counted, data.blocks))
     differing = causes(data.plan, samples, data.judgement.comparisons)
     rows = rows_of(judged_again(data, causes=differing))
-    texts = {row[0]: row[3:] for row in rows}
+    texts = {row[0]: row[4:] for row in rows}
     faults = "minor page faults 3\u202f791 and 349"
     # Both are hypotheses that name no counter.
     assert texts["tokio+system against rayon+system, input 10MiB"] == [
@@ -55,6 +55,21 @@ def test_a_counter_that_differs_is_printed_with_both_values() -> None:
         f"two differences at once: {faults}",
     ]
     assert texts["rayon+jemalloc against rayon+system, input 10MiB"] == ["", "no second difference"]
+
+
+def test_the_unexplained_rest_counts_parts_that_are_not_listed() -> None:
+    data = sample()
+    (evidence, *_) = (cause.evidence for cause in data.judgement.causes)
+    shares = {"generate": 0.5, "write": 0.4, "wait": 0.04}
+    parts = tuple(
+        TimePart(name=name, kind="phase", value=1.0, reference=0.0, difference=share)
+        for name, share in shares.items()
+    )
+    cause = replace(
+        data.judgement.causes[0], evidence=replace(evidence, difference=1.0, parts=parts)
+    )
+    (row,) = rows_of(judged_again(data, causes=(cause,)))
+    assert row[2:4] == ["generate 50\u202f%, write 40\u202f%", "6\u202f%"]
 
 
 def test_bytes_are_printed_as_sizes() -> None:
