@@ -7,141 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bench_framework.model.facts.answers import (
-    Growth,
-    HeadlineAnswer,
-    LadderTotal,
-    LimitReached,
-    RevisionsAnswer,
-    SingleChanges,
-)
-from bench_framework.model.facts.axes import (
-    AxisEffect,
-    Contributions,
-    Crossover,
-    Interaction,
-    ParetoFront,
-)
-from bench_framework.model.facts.causes import TwoDifferences
-from bench_framework.model.facts.comparisons import (
-    AnchorChange,
-    BeforeAfter,
-    Compared,
-    Conditions,
-    Contrast,
-    ExactChange,
-    Finding,
-    GapClosed,
-    Grouped,
-    HypothesisResult,
-    OneProgram,
-    RecordChange,
-    SignChange,
-)
-from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.facts.parts import BestParts
-from bench_framework.model.facts.published import (
-    PublishedCounts,
-    PublishedResult,
-)
-from bench_framework.model.facts.records import (
-    AuthorText,
-    Coverage,
-    DerivedFact,
-    MemoryShare,
-    NoiseFloorFact,
-    NotMeasured,
-    ProfileChange,
-    ProfileShare,
-    ProfileSummary,
-    ProfileTooSmall,
-    RaceCost,
-    RaceDropped,
-    RaceIdle,
-    ScalingFact,
-    SessionContents,
-    SessionsApart,
-)
-from bench_framework.model.facts.summary import (
-    Best,
-    BestByInput,
-    BestEverywhere,
-    Confidence,
-    GateNote,
-    MeanEffects,
-    Nothing,
-    Overlaps,
-    Recommendation,
-    Rejected,
-    ResourceChanges,
-    Resources,
-    UnstableRatios,
-)
-
-__all__ = [
-    "AnchorChange",
-    "AuthorText",
-    "AxisEffect",
-    "BeforeAfter",
-    "Best",
-    "BestByInput",
-    "BestEverywhere",
-    "BestParts",
-    "Claim",
-    "Compared",
-    "Conditions",
-    "Confidence",
-    "Contrast",
-    "Contributions",
-    "Coverage",
-    "Crossover",
-    "DerivedFact",
-    "Evidence",
-    "ExactChange",
-    "Fact",
-    "Finding",
-    "FunctionChanges",
-    "GapClosed",
-    "GateNote",
-    "Grouped",
-    "Growth",
-    "HeadlineAnswer",
-    "HypothesisResult",
-    "Interaction",
-    "LadderTotal",
-    "LimitReached",
-    "MeanEffects",
-    "MemoryShare",
-    "NoiseFloorFact",
-    "NotMeasured",
-    "Nothing",
-    "OneProgram",
-    "Overlaps",
-    "ParetoFront",
-    "ProfileChange",
-    "ProfileShare",
-    "ProfileSummary",
-    "ProfileTooSmall",
-    "PublishedCounts",
-    "PublishedResult",
-    "RaceCost",
-    "RaceDropped",
-    "RaceIdle",
-    "Recommendation",
-    "RecordChange",
-    "Rejected",
-    "ResourceChanges",
-    "Resources",
-    "RevisionsAnswer",
-    "ScalingFact",
-    "SessionContents",
-    "SessionsApart",
-    "SignChange",
-    "SingleChanges",
-    "TwoDifferences",
-    "UnstableRatios",
-]
+from bench_framework.model.facts.answers import *
+from bench_framework.model.facts.axes import *
+from bench_framework.model.facts.causes import *
+from bench_framework.model.facts.comparisons import *
+from bench_framework.model.facts.evidence import *
+from bench_framework.model.facts.functions import *
+from bench_framework.model.facts.parts import *
+from bench_framework.model.facts.published import *
+from bench_framework.model.facts.records import *
+from bench_framework.model.facts.summary import *
 
 Fact = (
     AxisEffect
