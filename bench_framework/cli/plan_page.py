@@ -14,7 +14,7 @@ from bench_framework.text.answers import how_compared
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent, format_size
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import noun, plan_size
+from bench_framework.text.words import noun, plan_size, server_starts
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -132,12 +132,11 @@ def _data(forecast: Forecast) -> str:
 
 
 def _servers(plan: Plan) -> str:
-    server = next((cell.server for cell in plan.cells if cell.server is not None), None)
-    if server is None:
+    if (server := plan.server) is None:
         return ""
     ways = {"tcp": "accepts connections at", "http": "responds to", "line": "prints a line like"}
     return (
-        f"started for each {server.restart} of a configuration, ready when it {ways[server.ready]} "
+        f"{server_starts(server)}, ready when it {ways[server.ready]} "
         f"{filled(server.awaited)}; time of the command, CPU time and memory of the server"
     )
 

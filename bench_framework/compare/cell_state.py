@@ -181,7 +181,7 @@ def mode_fallbacks(
     A value that the worker's `describe` does not list is the scenario's own name for something
     else. It is not checked against the receipt.
     """
-    requested = (*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values)
+    requested = plan.values_of(cell)
     fallbacks = []
     for axis, value in requested:
         known = _known_values(build, axis)

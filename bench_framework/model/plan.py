@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cached_property
@@ -402,9 +402,29 @@ class Plan:
     """The bench targets of the crate, `None` for any other program."""
 
     @property
-    def has_server(self) -> bool:
-        """True if the commands are clients of a server, which is the program that varies."""
-        return any(cell.server is not None for cell in self.cells)
+    def server(self) -> Server | None:
+        """The first server, the program that varies, if the commands are clients of one."""
+        return next((cell.server for cell in self.cells if cell.server is not None), None)
+
+    def pairs_only(self) -> Plan:
+        """Return the plan without what a scenario asks of its variants: only pairs are compared."""
+        return replace(
+            self,
+            further_baselines=(),
+            choose_from=(),
+            experiments=(),
+            named=(),
+            derived=(),
+            hypotheses=(),
+            profile=None,
+            measure=replace(self.measure, strategy="fixed"),
+        )
+
+    def without_texts(self) -> Plan:
+        """Return the plan without the contrasts, claims and texts of its author."""
+        return replace(
+            self, contrasts=(), published=None, headline=None, takeaways=(), next_steps=()
+        )
 
     @property
     def compares_commands(self) -> bool:
@@ -445,6 +465,11 @@ class Plan:
             return (build,)
         return tuple(replace(build, bin=target) for target in self.benches.targets)
 
+    def programs_of(self, variants: Iterable[Variant]) -> tuple[BuildSpec, ...]:
+        """Return the programs of variants, each once."""
+        builds = (variant.build for variant in variants if variant.build is not None)
+        return tuple(dict.fromkeys(p for build in builds for p in self.programs(build)))
+
     @cached_property
     def _build_ids(self) -> dict[str, str]:
         ids = {}
@@ -472,6 +497,10 @@ class Plan:
     def cell(self, cell_id: str) -> Cell:
         """Return the cell with this id. Raises `KeyError` if it does not exist."""
         return self._cells[cell_id]
+
+    def values_of(self, cell: Cell) -> Values:
+        """Return the values of the variant of a cell, then those of its input."""
+        return (*self.variant(cell.variant_id).values, *self.input(cell.input_id).values)
 
     def is_choice(self, cell: Cell) -> bool:
         """Return whether the answer and the recommendation may choose a cell."""

@@ -90,10 +90,9 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         hosts=spec.hosts,
         benches=benches,
     )
-    built = (variant.build for variant in measured if variant.build is not None)
     return replace(
         plan,
-        builds=unique(program for build in built for program in plan.programs(build)),
+        builds=plan.programs_of(measured),
         judge=replace(plan.judge, gate=gate_policy(scenario, plan)),
     )
 

@@ -102,17 +102,13 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
     values = tuple(AxisValue(side, names[side], about[side]) for side in commits)
     heads = {cell.id: cell_id(cell, [*commits][-1]) for cell, _, _ in measured}
     return replace(
-        plan,
+        plan.pairs_only(),
         question=question,
         axes=(
             Axis(axis, "build", values, "Revision"),
             *(replace(a, kind="input") for a in plan.axes),
         ),
-        builds=tuple(
-            dict.fromkeys(
-                b for v in variants if v.build is not None for b in plan.programs(v.build)
-            )
-        ),
+        builds=plan.programs_of(variants),
         variants=tuple(dict.fromkeys(variants)),
         inputs=tuple(inputs),
         cells=tuple(cells),
@@ -123,15 +119,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         ),
         holes=tuple(holes),
         baseline_id=variants[0].id,
-        further_baselines=(),
-        choose_from=(),
-        experiments=(),
-        named=(),
-        derived=(),
-        hypotheses=(),
         design="full",
-        profile=None,
-        measure=replace(plan.measure, strategy="fixed"),
         judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),
     )

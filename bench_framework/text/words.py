@@ -15,7 +15,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan import Plan, Server
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
@@ -177,6 +177,11 @@ def in_ascii(text: str) -> str:
         if words.glyph not in {"·", "–"}:
             text = text.replace(words.glyph, words.ascii)
     return text.translate(_SIGNS).translate(_LONG_SIGNS)
+
+
+def server_starts(server: Server) -> str:
+    """Return how often a server is started."""
+    return f"started for each {server.restart} of a configuration"
 
 
 def plan_size(plan: Plan) -> str:

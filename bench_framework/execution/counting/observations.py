@@ -60,7 +60,7 @@ def observe_cells(
         Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
-    if plan.benches is not None or plan.has_server:
+    if plan.benches is not None or plan.server:
         return
     targets = [
         target

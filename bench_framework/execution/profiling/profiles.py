@@ -106,7 +106,7 @@ def profile(
 
     Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
-    if record.plan.has_server:
+    if record.plan.server:
         refusal = Refusal("BX350.of-server")
         event = new_event("BX350", reasons=refusal.reason, advice=refusal.fix)
         return ProfilingOutcome(events=[event])

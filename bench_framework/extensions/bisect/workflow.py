@@ -332,7 +332,7 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     if plan.benches is not None and metric not in (None, plan.judge.headline):
         raise UsageError("BX110.metric-of-benches", metric=metric, name=name)
     metric = metric or plan.judge.headline
-    if plan.has_server and metric in COUNTED:
+    if plan.server and metric in COUNTED:
         raise UsageError("BX110.metric-of-server", metric=metric, name=name)
     if budget is not None:
         plan = with_time_limit(plan, seconds_of(budget))
@@ -340,16 +340,11 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     counts = replace(plan.instructions or InstructionPolicy(), optional=False)
     counts = replace(counts, cache_sim=counts.cache_sim or metric in SIMULATED)
     return replace(
-        plan,
+        plan.without_texts(),
         cells=tuple(measured),
         measure=measure,
         judge=replace(plan.judge, metrics=(metric,), gate=GatePolicy()),
         instructions=counts if metric in COUNTED else None,
-        contrasts=(),
-        published=None,
-        headline=None,
-        takeaways=(),
-        next_steps=(),
     )
 
 

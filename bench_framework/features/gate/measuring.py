@@ -203,7 +203,7 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
     return (
         not planned
         and plan.benches is None
-        and not plan.has_server
+        and not plan.server
         and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
     )
 

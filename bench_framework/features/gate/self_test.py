@@ -117,36 +117,25 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
     used = tuple(variants.values())
     names = dict.fromkeys(v.label for v in used)
     axis = Axis(AXIS, "run", tuple(AxisValue(name, name) for name in names), "Copy")
-    builds = dict.fromkeys(b for v in used if v.build for b in plan.programs(v.build))
+    builds = plan.programs_of(used)
     means = "whose clock runs faster" if plan.benches else "that a wrapper slows down"
     note = Note("Self-test", f"Each candidate is a copy of its baseline {means}.")
+    pairs = plan.pairs_only().without_texts()
     return replace(
-        plan,
+        pairs,
         axes=(axis, *plan.axes),
-        builds=tuple(builds),
+        builds=builds,
         variants=used,
         inputs=tuple(i for i in plan.inputs if any(cell.input_id == i.id for cell in cells)),
         cells=tuple(cells),
         holes=(),
         baseline_id=next(c.variant_id for c in cells if c.role is Role.BASELINE),
-        further_baselines=(),
-        choose_from=(),
-        experiments=(),
-        named=(),
-        derived=(),
-        hypotheses=(),
-        contrasts=(),
-        published=None,
-        headline=None,
-        takeaways=(),
-        next_steps=(),
-        profile=None,
         instructions=None,
         revisions=None,
         training=tuple(run for run in plan.training if run.build in builds),
         notes=(note, *plan.notes),
         judge=replace(plan.judge, gate=_policy(policy)),
-        measure=replace(plan.measure, seed=plan.measure.seed + number, strategy="fixed"),
+        measure=replace(pairs.measure, seed=plan.measure.seed + number),
     )
 
 

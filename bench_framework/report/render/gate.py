@@ -201,7 +201,7 @@ def _place(plan: Plan, cell_id: str) -> str:
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """Return the entry that accepts a pair up to its larger estimate, without reason and date."""
     cell = plan.cell(pair.cell_id)
-    values = dict((*plan.variant(cell.variant_id).values, *plan.input(cell.input_id).values))
+    values = dict(plan.values_of(cell))
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
     words = " ".join(f"{n}={_quoted(v)}" for n, v in values.items() if n not in arms)
     words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"

@@ -8,6 +8,7 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import format_percent, interim_analyses
+from bench_framework.text.words import server_starts
 from bench_framework.units import counted
 
 
@@ -63,13 +64,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _server(data: ReportData) -> str:
     """Return what is measured of a server and what of its client; empty without one."""
-    server = next((cell.server for cell in data.plan.cells if cell.server is not None), None)
-    if server is None:
+    if (server := data.plan.server) is None:
         return ""
     return (
-        f"started for each {server.restart} of a configuration. The time is that of a run of the "
-        "command, its client. CPU time and memory are those of the server while the client runs; CPU "
-        "time is per run of the client."
+        f"{server_starts(server)}. The time is that of a run of the command, its client. CPU time and "
+        "memory are those of the server while the client runs; CPU time is per run of the client."
     )
 
 

@@ -65,10 +65,7 @@ def _without(plan: Plan, reasons: Mapping[str, Reason]) -> Plan:
     """Return the plan with holes in place of the variants that have a reason."""
     cells = tuple(cell for cell in plan.cells if cell.variant_id not in reasons)
     holes = [
-        Hole(
-            (*plan.variant(c.variant_id).values, *plan.input(c.input_id).values),
-            reasons[c.variant_id],
-        )
+        Hole(plan.values_of(c), reasons[c.variant_id])
         for c in plan.cells
         if c.variant_id in reasons and c.role is not Role.CONTROL
     ]

@@ -26,11 +26,11 @@ def server_of(plan: Plan) -> Server:
 
 def test_a_plan_has_a_server_for_each_configuration(plans: Plans) -> None:
     plan = plans(TEXT + "axes: {n: [1, 2]}\nbaseline: {n: 1}\nenv: {N: '{n}'}", head=HEAD)
-    assert plan.has_server
+    assert plan.server
     usual = Server(((BIN,), (PORT,)), "tcp", ("127.0.0.1:", PORT))
     assert {cell.server for cell in plan.cells} == {usual}
     assert wire.load_plan(wire.dump_plan(plan)) == plan
-    assert not plans("command: ['{bin}']").has_server
+    assert not plans("command: ['{bin}']").server
 
 
 def test_the_default_command_of_a_server_is_that_of_the_worker(plans: Plans) -> None:
@@ -199,4 +199,4 @@ def test_the_scenarios_of_the_page_are_valid(
     plan = plans(first.split("```")[0], "worker.crate=.", head="")
     assert [axis.kind for axis in plan.axes] == ["build", "input"]
     assert [metric.name for metric in plan.metrics] == ["p50", "p99"]
-    assert plans(second.split("```")[0], head="").has_server
+    assert plans(second.split("```")[0], head="").server
