@@ -5,18 +5,17 @@ Ids are cached, because a large report looks up each of them many times.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from bench_framework.model import declarations as declared
-from bench_framework.model.command_build import CommandBuild
+from bench_framework.model.arguments import Word, filled
+from bench_framework.model.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.policies import (
@@ -30,6 +29,7 @@ from bench_framework.model.profile import ProfilePolicy
 from bench_framework.model.published import Published
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions
+from bench_framework.model.server import Server
 
 CacheState = Literal["warm", "cold", "unknown"]
 
@@ -40,25 +40,6 @@ NO_PART_OF_DIGEST: Final[Mapping[str, Any]] = MappingProxyType(
     {"scenario_path": "", "invocation": Invocation()}
 )
 """Fields of a plan on which its digest does not depend, and the values in their place."""
-PROGRAM: Final = "program"
-"""Id of the build of a program that benchctl does not build."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A placeholder of an argument, not a string: a literal argument ``bin`` differs from it."""
-
-    slot: Literal["bin", "input", "tuning", "output", "port"]
-
-
-BIN: Final = Slot("bin")
-INPUT: Final = Slot("input")
-TUNING: Final = Slot("tuning")
-"""Slot for the file with the output of `Plan.tuning`."""
-OUTPUT: Final = Slot("output")
-"""Slot for the file that `Dataset.command` writes."""
-PORT: Final = Slot("port")
-"""Slot for the free port at which a `Server` is started."""
 
 
 class Role(StrEnum):
@@ -77,90 +58,8 @@ class Role(StrEnum):
         return self in (Role.BASELINE, Role.CANDIDATE)
 
 
-Word = tuple[str | Slot, ...]
-"""One argument: literal parts and slots, joined without separators."""
-
-
-def filled(word: Word, values: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return an argument with the given values in its slots; others stay, such as ``{input}``."""
-    return "".join(p if isinstance(p, str) else values.get(p.slot, f"{{{p.slot}}}") for p in word)
-
-
-def stable_id(*parts: object) -> str:
-    """Return twelve hex digits that depend only on `parts` (JSON values), in every record."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
 Values = tuple[tuple[str, str], ...]
 """Axis name and value name, in the order of the scenario's axes."""
-
-
-_LATER: Final = ("by_commands", "bench")
-"""Fields that are not part of the id of a build without them, so that stored binaries keep theirs."""
-
-
-@dataclass(frozen=True)
-class BuildSpec:
-    """The specification of a build. Variants with equal specifications share a build."""
-
-    crate: str
-    """``"builtin"``, the absolute path of a crate or of the sources of `by_commands`, or ``""`` for
-    another source or no build."""
-    bin: str
-    """Binary target of the crate; path below `crate` of the program that commands build; path or name
-    of a program that is not built."""
-    git: str | None = None
-    package: str | None = None
-    features: tuple[str, ...] = ()
-    """Names of cargo features, sorted."""
-    default_features: bool = True
-    profile: str = "release"
-    profile_keys: tuple[tuple[str, str], ...] = ()
-    """Keys and values of the profile, such as ``("lto", "fat")``, set on cargo's command line."""
-    rustflags: tuple[str, ...] = ()
-    toolchain: str | None = None
-    revision: str | None = None
-    preload: str = ""
-    """Allocator that is preloaded: its name, or the absolute path of its library."""
-    dependencies: tuple[tuple[str, str], ...] = ()
-    """Exact version of each dependency that is set in a private copy of the lock file."""
-    patches: tuple[str, ...] = ()
-    """Absolute paths of patches that are applied to a private copy of the sources, in order."""
-    registry: str = ""
-    """Name of a released crate; empty for any other source."""
-    version: str = ""
-    """Version of the released crate."""
-    pgo: bool = False
-    """True for profile-guided optimisation."""
-    train: tuple[Word, ...] = ()
-    """Training command of `pgo`; empty for the commands of the cells."""
-    by_commands: CommandBuild | None = None
-    """The commands that build the program; `None` if cargo builds it."""
-    bench: bool = False
-    """True if `bin` is a bench target of the crate."""
-
-    @property
-    def program(self) -> BuildSpec:
-        """The specification without what is added to the built program when it is started."""
-        return replace(self, preload="")
-
-    @cached_property
-    def id(self) -> str:
-        """Twelve hex digits over every field; those of a cargo binary do not depend on the last two."""
-        names = (field.name for field in fields(self))
-        values = zip(names, astuple(self), strict=True)
-        return stable_id("build", *(v for name, v in values if v or name not in _LATER))
-
-    @property
-    def installed(self) -> bool:
-        """True for a program that benchctl does not build."""
-        return not (self.crate or self.git or self.registry)
-
-    @property
-    def by_cargo(self) -> bool:
-        """True if cargo builds the program."""
-        return not (self.installed or self.by_commands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,32 +161,6 @@ class Input:
     def id(self) -> str:
         """Twelve hex digits over axis values and dataset."""
         return stable_id("input", sorted(self.values), self.dataset.id if self.dataset else None)
-
-
-@dataclass(frozen=True, slots=True)
-class Server:
-    """A server that runs while the command of a cell is timed. CPU time and memory are then its own.
-
-    Attributes:
-        command: program and arguments; the program of the variant is in the slot `BIN`.
-        ready: how it shows that it is ready: by accepting a connection, by an HTTP response, or by a
-            line that it prints.
-        awaited: the address ``HOST:PORT``, the URL, or the regular expression of the line.
-        ready_s: time limit until it is ready, in seconds.
-        signal: signal that ends it, such as ``TERM``.
-        stop: command that ends it, in place of the signal.
-        restart: ``sample``: it is started for each sample; ``session``: once for each session.
-        cpus: CPUs on which it may run; those of the cell if `None`.
-    """
-
-    command: tuple[Word, ...]
-    ready: Literal["tcp", "http", "line"]
-    awaited: Word
-    ready_s: float = 10.0
-    signal: str = "TERM"
-    stop: tuple[Word, ...] = ()
-    restart: Literal["sample", "session"] = "sample"
-    cpus: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from bench_framework.compare.decide import in_times
+from bench_framework.model.arguments import INPUT, filled
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import (
     BestGroup,
@@ -17,7 +18,7 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import INPUT, Cell, Input, Plan, Role, Variant, filled
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import Metric
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput

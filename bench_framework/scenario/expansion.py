@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from bench_framework.model import plan
+from bench_framework.model.arguments import Slot, Word, filled
+from bench_framework.model.build_spec import stable_id
 from bench_framework.model.declarations import Experiment, Hypothesis, Mechanism
+from bench_framework.model.server import Server
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import bin_name, build_of
 from bench_framework.scenario.definition import AxisView, Scenario
@@ -242,7 +245,7 @@ class Expansion:
             env |= {name: template.fill_text(value, values) for name, value in setting.env.items()}
             cpus, cache = setting.cpus or cpus, setting.cache or cache
         return plan.Cell(
-            id=plan.stable_id(
+            id=stable_id(
                 "cell",
                 sorted(variant.values),
                 sorted(given.values),
@@ -265,22 +268,20 @@ class Expansion:
             server=self._server(values, settings),
         )
 
-    def _command(
-        self, values: Mapping[str, str], settings: Sequence[Setting]
-    ) -> tuple[plan.Word, ...]:
+    def _command(self, values: Mapping[str, str], settings: Sequence[Setting]) -> tuple[Word, ...]:
         if self.scenario.spec.shell:
             return (template.fill(self.command[0], values, quote=shlex.quote),)
         if self.scenario.spec.server is not None:  # the settings of axis values are the server's
             return template.fill_words(self.command, values)
         return _with_settings(self.command, values, settings)
 
-    def _server(self, values: Mapping[str, str], settings: Sequence[Setting]) -> plan.Server | None:
+    def _server(self, values: Mapping[str, str], settings: Sequence[Setting]) -> Server | None:
         part = self.scenario.spec.server
         if part is None:
             return None
         awaited, by_line = part.ready.awaited, part.ready.kind == "line"
         stop = part.stop if isinstance(part.stop, list) else []
-        return plan.Server(
+        return Server(
             _with_settings(self.scenario.server_command, values, settings),
             part.ready.kind,
             (awaited,) if by_line else template.fill(awaited, values),
@@ -291,19 +292,19 @@ class Expansion:
             part.cpus,
         )
 
-    def _stdin(self, values: Mapping[str, str]) -> plan.Word | None:
+    def _stdin(self, values: Mapping[str, str]) -> Word | None:
         text = self.scenario.spec.stdin
         if text is None:
             return None
         word = template.fill(text, values)
-        if any(isinstance(piece, plan.Slot) for piece in word):
+        if any(isinstance(piece, Slot) for piece in word):
             return word
-        return (self.scenario.resolve(plan.filled(word)),)
+        return (self.scenario.resolve(filled(word)),)
 
 
 def _with_settings(
     command: list[str], values: Mapping[str, str], settings: Sequence[Setting]
-) -> tuple[plan.Word, ...]:
+) -> tuple[Word, ...]:
     """Return the command of the program with the `command` and the `args` of axis values."""
     added = [word for setting in settings for word in setting.args]
     for setting in settings:

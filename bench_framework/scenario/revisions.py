@@ -9,18 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.model.build_spec import BuildSpec, stable_id
 from bench_framework.model.declarations import Axis, AxisValue, Note
-from bench_framework.model.plan import (
-    CONTROL_LABEL,
-    BuildSpec,
-    Cell,
-    Hole,
-    Input,
-    Plan,
-    Role,
-    Variant,
-    stable_id,
-)
+from bench_framework.model.plan import CONTROL_LABEL, Cell, Hole, Input, Plan, Role, Variant
 from bench_framework.model.policies import GatePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions, short_name

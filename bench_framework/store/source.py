@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.metrics import DeclaredMetric, column_of
-from bench_framework.model.plan import BuildSpec, Cell, Input, Plan, Variant
+from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import CsvColumn
 from bench_framework.store.journal import Contents

@@ -26,7 +26,8 @@ from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.compare.stop_rules import StopRule
-    from bench_framework.model.plan import BuildSpec, Plan
+    from bench_framework.model.build_spec import BuildSpec
+    from bench_framework.model.plan import Plan
     from bench_framework.model.policies import Accepted
     from bench_framework.model.run import Build
 

@@ -24,11 +24,12 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
 )
 from bench_framework.foreign import read_regular
+from bench_framework.model.build_spec import stable_id
 from bench_framework.model.invocation import Invocation
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
-from bench_framework.model.plan import Bench, Cell, Plan, Role, stable_id
+from bench_framework.model.plan import Bench, Cell, Plan, Role
 from bench_framework.model.policies import GatePolicy, InstructionPolicy
 from bench_framework.model.revisions import Commit, Revisions
 from bench_framework.model.verdict import Verdict

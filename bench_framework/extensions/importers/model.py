@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from bench_framework.model.build_spec import stable_id
 from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant, stable_id
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.sessions import HarnessSession, SessionCommand
 

@@ -8,19 +8,10 @@ from dataclasses import dataclass, field, replace
 from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import Message, Observer
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import stable_id
 from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import (
-    BIN,
-    Bench,
-    BenchPolicy,
-    Cell,
-    Hole,
-    Input,
-    Plan,
-    Role,
-    Values,
-    stable_id,
-)
+from bench_framework.model.plan import Bench, BenchPolicy, Cell, Hole, Input, Plan, Role, Values
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import BenchTarget, Build
 from bench_framework.scenario.checks.benches import AXES

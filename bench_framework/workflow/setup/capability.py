@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from bench_framework.errors import MachineError
-from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant, Word
+from bench_framework.model.arguments import Word
+from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.run import Event
 from bench_framework.text.errors import new_event

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench_framework.execution.machine.host import free_bytes
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.documents import (
     PlanDocument,
     PlannedBuild,
@@ -18,7 +19,7 @@ from bench_framework.model.documents import (
     SessionCount,
 )
 from bench_framework.model.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
-from bench_framework.model.plan import BuildSpec, Dataset, Plan
+from bench_framework.model.plan import Dataset, Plan
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates

@@ -26,8 +26,9 @@ from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import last_lines
+from bench_framework.model.build_spec import PROGRAM
 from bench_framework.model.metrics import METRICS, DeclaredMetric
-from bench_framework.model.plan import PROGRAM, Input, Plan
+from bench_framework.model.plan import Input, Plan
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.foreign import sha256_of
+from bench_framework.model.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import PROGRAM, BuildSpec, Cell, Plan, Role, stable_id
+from bench_framework.model.plan import Cell, Plan, Role
 from bench_framework.model.policies import JudgePolicy, Metric
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log

@@ -14,8 +14,10 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Session, Stop
+from bench_framework.model.arguments import Slot, Word
+from bench_framework.model.build_spec import stable_id
 from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Input, Plan, Role, Slot, Variant, Word, stable_id
+from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Block, Build, Event, PreparedInput

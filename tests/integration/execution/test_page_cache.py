@@ -16,7 +16,8 @@ from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
 from bench_framework.execution.machine import cached_pages, host
 from bench_framework.features.judge import judge
-from bench_framework.model.plan import INPUT, CacheState
+from bench_framework.model.arguments import INPUT
+from bench_framework.model.plan import CacheState
 from bench_framework.model.policies import MeasurePolicy
 from bench_framework.model.run import Block, PageCache, PreparedInput
 from bench_framework.model.verdict import Verdict

@@ -4,8 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import BIN, BuildSpec, Cell, Plan, Role, Variant
+from bench_framework.model.plan import Cell, Plan, Role, Variant
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import (

@@ -9,8 +9,9 @@ import pytest
 from bench_framework.execution.build.symbols import requested
 from bench_framework.execution.machine.programs import loader_of
 from bench_framework.execution.target import target_of
+from bench_framework.model.build_spec import BuildSpec, stable_id
 from bench_framework.model.command_build import CommandBuild
-from bench_framework.model.plan import BuildSpec, Cell, Role, stable_id
+from bench_framework.model.plan import Cell, Role
 from bench_framework.model.run import Build, Preload
 
 SPEC = BuildSpec("builtin", "tally", features=("simd",))

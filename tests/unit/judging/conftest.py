@@ -12,20 +12,12 @@ from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
+from bench_framework.model.build_spec import BuildSpec, stable_id
 from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.gate import GatedPair
 from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import (
-    BuildSpec,
-    Cell,
-    Dataset,
-    Input,
-    Plan,
-    Role,
-    Variant,
-    stable_id,
-)
+from bench_framework.model.plan import Cell, Dataset, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
 from bench_framework.store import lines

@@ -10,9 +10,11 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.metrics import DeclaredMetric
-from bench_framework.model.plan import BIN, BuildSpec, Plan
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build

@@ -9,9 +9,10 @@ import pytest
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import comparisons_planned, looks_of
-from bench_framework.model.plan import BuildSpec, Plan
+from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict

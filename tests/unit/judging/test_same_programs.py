@@ -9,11 +9,13 @@ import pytest
 from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.facts import OneProgram
 from bench_framework.model.judgement import Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import BIN, BuildSpec, Plan
+from bench_framework.model.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, Preload
 from bench_framework.model.verdict import Verdict

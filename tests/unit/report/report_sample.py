@@ -18,6 +18,8 @@ from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
 from bench_framework.model import run
+from bench_framework.model.arguments import BIN, INPUT
+from bench_framework.model.build_spec import BuildSpec, stable_id
 from bench_framework.model.declarations import (
     Axis,
     AxisValue,
@@ -39,19 +41,7 @@ from bench_framework.model.judgement import (
     Summary,
 )
 from bench_framework.model.looks import Looks, reference_pairs
-from bench_framework.model.plan import (
-    BIN,
-    INPUT,
-    BuildSpec,
-    Cell,
-    Dataset,
-    Hole,
-    Input,
-    Plan,
-    Role,
-    Variant,
-    stable_id,
-)
+from bench_framework.model.plan import Cell, Dataset, Hole, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, message
 from bench_framework.model.structure import Crossing, Structure

@@ -7,9 +7,10 @@ import pytest
 
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.judgement import Derived
-from bench_framework.model.plan import BuildSpec, Hole, Role
+from bench_framework.model.plan import Hole, Role
 from bench_framework.model.published import Published
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.revisions import Revisions

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.declarations import Axis, AxisValue, Experiment, Note
-from bench_framework.model.plan import BIN, BuildSpec, Cell, Dataset, Hole, Input, Role, Variant
+from bench_framework.model.plan import Cell, Dataset, Hole, Input, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import message
 from bench_framework.model.run import (

@@ -13,9 +13,10 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.command_lines import command_lines
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.arguments import INPUT
 from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import INPUT, Plan, Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict

@@ -12,9 +12,10 @@ from bench_framework.execution.progress import Message, Update
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.extensions.history.series import PlannedCell, planned_cells
 from bench_framework.features.gate.self_test import self_test_plan
+from bench_framework.model.arguments import Slot, filled
 from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.plan import Plan, Role, Slot, filled
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.revisions import Revisions
 from bench_framework.model.run import BenchTarget, Block, Build

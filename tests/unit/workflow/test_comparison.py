@@ -13,10 +13,12 @@ from bench_framework.cli.app import app
 from bench_framework.errors import UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.documents import document_text
 from bench_framework.model.judgement import Comparison
 from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import BIN, BuildSpec, Plan, Role
+from bench_framework.model.plan import Plan, Role
 from bench_framework.model.run import Answer, Build, Host, Look
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.blocks import Document

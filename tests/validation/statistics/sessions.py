@@ -14,8 +14,10 @@ from collections import Counter
 from bench_framework.compare.samples import Sample
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Side
+from bench_framework.model.arguments import BIN
+from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import BIN, BuildSpec, Cell, Input, Role, Variant
+from bench_framework.model.plan import Cell, Input, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, JudgePolicy
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Verdict

@@ -1,0 +1,34 @@
+"""The server whose clients are the commands of a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from bench_framework.model.arguments import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that runs while the command of a cell is timed. CPU time and memory are then its own.
+
+    Attributes:
+        command: program and arguments; the program of the variant is in the slot `BIN`.
+        ready: how it shows that it is ready: by accepting a connection, by an HTTP response, or by a
+            line that it prints.
+        awaited: the address ``HOST:PORT``, the URL, or the regular expression of the line.
+        ready_s: time limit until it is ready, in seconds.
+        signal: signal that ends it, such as ``TERM``.
+        stop: command that ends it, in place of the signal.
+        restart: ``sample``: it is started for each sample; ``session``: once for each session.
+        cpus: CPUs on which it may run; those of the cell if `None`.
+    """
+
+    command: tuple[Word, ...]
+    ready: Literal["tcp", "http", "line"]
+    awaited: Word
+    ready_s: float = 10.0
+    signal: str = "TERM"
+    stop: tuple[Word, ...] = ()
+    restart: Literal["sample", "session"] = "sample"
+    cpus: str | None = None
