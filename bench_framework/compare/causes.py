@@ -22,9 +22,9 @@ from bench_framework.model.facts.causes import (
     TwoDifferences,
 )
 from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.looks import contrast_cells
 from bench_framework.model.metrics import CPU, FAULT_COST, METRICS, WAITING, WAITS, WALL
 from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.planned_comparisons import contrast_cells
 from bench_framework.model.policies import Metric
 from bench_framework.model.run import Block, Observation
 

@@ -16,9 +16,9 @@ from bench_framework.compare.samples import (
     cache_unverified,
     runs_within,
 )
+from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.facts import Coverage
 from bench_framework.model.judgement import CellState, Comparison
-from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import CacheState, Cell, Plan, Role
 from bench_framework.model.policies import AnswerPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import MetricPair, Stage, runs_of
-from bench_framework.model import looks as looks_model
-from bench_framework.model import race
+from bench_framework.model import planned_comparisons, race
 from bench_framework.model.judgement import BestGroup, Comparison, Family
 from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
@@ -147,11 +146,11 @@ def planned_pairs(plan: Plan, input_id: str) -> dict[Family, list[MetricPair]]:
     baseline, metrics = plan.baseline_cell(input_id), plan.judge.metrics
     candidates = [c for c in plan.cells_of(input_id) if c.role is Role.CANDIDATE]
     headline = [(cell, baseline) for cell in candidates] if baseline is not None else []
-    further = looks_model.reference_pairs(plan, input_id)
+    further = planned_comparisons.reference_pairs(plan, input_id)
     return {
         "headline": [(*cells, metric) for cells in headline for metric in metrics],
         "reference": [(*cells, metric) for cells in further for metric in metrics],
-        "contrast": [*looks_model.contrast_pairs(plan, input_id)],
+        "contrast": [*planned_comparisons.contrast_pairs(plan, input_id)],
     }
 
 

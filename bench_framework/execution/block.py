@@ -26,7 +26,8 @@ from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan import Bench
-from bench_framework.model.run import SIGNAL_BASE, Block, PageCache
+from bench_framework.model.run import SIGNAL_BASE, Block
+from bench_framework.model.sensors import PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record

@@ -16,8 +16,8 @@ from bench_framework.model.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.run import Build
 from bench_framework.model.verdict import Interval, Phases, Verdict
+from bench_framework.text.figures import derived_figure
 from bench_framework.text.names import noun
-from bench_framework.text.numbers import derived_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 

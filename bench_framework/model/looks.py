@@ -1,7 +1,4 @@
-"""The comparisons of a plan, and its interim analyses (docs/method.md#interim-analyses).
-
-Both are fixed before the start.
-"""
+"""The interim analyses of a plan, which are fixed before the start (docs/method.md#interim-analyses)."""
 
 from __future__ import annotations
 
@@ -11,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.plan import NO_PART_OF_DIGEST, Cell, Plan, Role
-from bench_framework.model.policies import MeasurePolicy, Metric
+from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan, Role
+from bench_framework.model.planned_comparisons import comparisons_planned
+from bench_framework.model.policies import MeasurePolicy
 from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
@@ -210,73 +207,6 @@ def _steps(start: int, last: int) -> tuple[int, ...]:
         # runs.
         rounds.append(last if following * math.sqrt(RACE_STEP) > last else following)
     return tuple(rounds)
-
-
-def reference_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
-    """Return the pairs of candidate and further reference, each pair of cells once.
-
-    The pair of a further reference and the first baseline is a headline comparison and is not
-    repeated here in the opposite direction. Two further references are paired only once.
-    """
-    cells = [cell for cell in plan.cells_of(input_id) if cell.role is Role.CANDIDATE]
-    pairs: list[tuple[Cell, Cell]] = []
-    for place, variant_id in enumerate(plan.further_baselines):
-        reference = next((cell for cell in cells if cell.variant_id == variant_id), None)
-        if reference is not None:
-            earlier = plan.further_baselines[: place + 1]
-            pairs += [(cell, reference) for cell in cells if cell.variant_id not in earlier]
-    return tuple(pairs)
-
-
-def contrast_cells(plan: Plan, input_id: str) -> tuple[tuple[NamedContrast, Cell, Cell], ...]:
-    """Return the named contrasts of an input, each with its candidate and its reference."""
-    cells = _compared_cells(plan, input_id)
-    return tuple(
-        (contrast, cells[contrast.variant_id], cells[contrast.reference_id])
-        for contrast in plan.contrasts
-        if input_id in contrast.input_ids
-        and contrast.metric in plan.judge.metrics
-        and {contrast.variant_id, contrast.reference_id} <= cells.keys()
-    )
-
-
-def contrast_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
-    """Return the pairs of named contrasts and hypotheses without a baseline, each pair once."""
-    baseline = plan.baseline_cell(input_id)
-    further = {frozenset(pair) for pair in reference_pairs(plan, input_id)}
-    pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
-    cells = _compared_cells(plan, input_id)
-    requested = [(cell, ref, c.metric) for c, cell, ref in contrast_cells(plan, input_id)]
-    requested += [
-        (cells[h.variant_id], cells[h.reference_id], h.metric or plan.judge.headline)
-        for h in plan.hypotheses
-        if {h.variant_id, h.reference_id} <= cells.keys()
-    ]
-    for cell, reference, metric in requested:
-        both = frozenset((cell, reference))
-        if baseline not in both and both not in further:
-            pairs.setdefault((both, metric), (cell, reference, metric))
-    return tuple(pairs.values())
-
-
-def _compared_cells(plan: Plan, input_id: str) -> dict[str, Cell]:
-    """Return variant id → cell of the cells of an input that are compared."""
-    return {cell.variant_id: cell for cell in plan.compared_cells(input_id)}
-
-
-def comparisons_planned(plan: Plan) -> int:
-    """Return the number M of comparisons: candidate × reference × metric × input, and named contrasts."""
-    candidates = sum(
-        cell.role is Role.CANDIDATE and plan.baseline_cell(cell.input_id) is not None
-        for cell in plan.cells
-    )
-    further = sum(len(reference_pairs(plan, item.id)) for item in plan.inputs)
-    contrasts = sum(
-        metric in plan.judge.sampled
-        for item in plan.inputs
-        for _, _, metric in contrast_pairs(plan, item.id)
-    )
-    return (candidates + further) * len(plan.judge.sampled) + contrasts
 
 
 def looks_of(plan: Plan) -> Looks:

@@ -336,59 +336,6 @@ SYSTEM_COUNTERS: Final = tuple(
 )
 """Kernel counters and the metrics derived from them, in the order of the report."""
 
-UNITS: Final[dict[str, tuple[Unit, float]]] = {
-    "s": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "µs": ("s", 1e-6),
-    "ns": ("s", 1e-9),
-    "bytes": ("bytes", 1.0),
-    "kB": ("bytes", 1e3),
-    "MB": ("bytes", 1e6),
-    "GB": ("bytes", 1e9),
-    "KiB": ("bytes", 2.0**10),
-    "MiB": ("bytes", 2.0**20),
-    "GiB": ("bytes", 2.0**30),
-    "count": ("count", 1.0),
-    "ratio": ("ratio", 1.0),
-    "%": ("ratio", 0.01),
-    "1/s": ("1/s", 1.0),
-    "bytes/s": ("bytes/s", 1.0),
-    "kB/s": ("bytes/s", 1e3),
-    "MB/s": ("bytes/s", 1e6),
-    "GB/s": ("bytes/s", 1e9),
-    "KiB/s": ("bytes/s", 2.0**10),
-    "MiB/s": ("bytes/s", 2.0**20),
-    "GiB/s": ("bytes/s", 2.0**30),
-}
-"""Printed unit → stored unit and the factor from the printed to the stored value."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeclaredMetric:
-    """A declared metric: a number that a program prints or reports, named by a scenario.
-
-    Attributes:
-        name: identifier of lowercase letters, digits and ``_``.
-        source: stdout, the file with the answer, the answer line of a worker with the contract, or
-            the harness of a benchmark.
-        unit: unit of the stored values.
-        scale: factor from the printed number to `unit`.
-        path: keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric
-            of the same name.
-        regex: regular expression with one group, which matches the number.
-        about: description in the author's words.
-    """
-
-    name: str
-    source: Literal["stdout", "answer", "worker", "harness"]
-    unit: Unit = "count"
-    scale: float = 1.0
-    direction: Direction = "none"
-    path: tuple[str | int, ...] = ()
-    regex: str = ""
-    about: str = ""
-
 
 def is_exact(metric: str) -> bool:
     """Return whether a metric is exact: a property of the program, equal in all rounds."""

@@ -16,8 +16,8 @@ from typing import Any, Final, Literal
 from bench_framework.model import declarations as declared
 from bench_framework.model.arguments import Word, filled
 from bench_framework.model.build_spec import PROGRAM, BuildSpec, stable_id
+from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.invocation import Invocation
-from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.policies import (
     AnswerPolicy,
     HostPolicy,

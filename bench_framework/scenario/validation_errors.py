@@ -13,7 +13,8 @@ from bench_framework.model import json_path
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, YamlFile, split_lines, suggest
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.types import docstrings, keys, parts_in
+from bench_framework.scenario.schema.docstrings import docstrings
+from bench_framework.scenario.schema.types import keys, parts_in
 from bench_framework.scenario.schema.worker import AxisTable
 from bench_framework.text.errors import ErrorText, error_text
 from bench_framework.units import counted

@@ -1,4 +1,4 @@
-"""Records: creation, opening, continuation of an interrupted one, and their profiles.
+"""Records: creation, opening, and their profiles.
 
 A record without rounds has a file with figures in place of a journal (see `store.kinds`).
 """
@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
@@ -18,12 +18,11 @@ from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
 from bench_framework.model.looks import limited
-from bench_framework.model.machine import format_variables
 from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, wire
-from bench_framework.store.finding import find_records, kind_of
+from bench_framework.store.finding import kind_of
 from bench_framework.store.kinds import Figures
 from bench_framework.store.source import Source
 from bench_framework.version import __version__
@@ -277,108 +276,6 @@ def plan_sha256(plan: Plan) -> str:
     """Return the digest of a plan without `NO_PART_OF_DIGEST`."""
     text = wire.dump_plan(replace(plan, **NO_PART_OF_DIGEST))
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def find_resumable(
-    root: Path, plan: Plan, damaged: Callable[[Path, RecordError], object] = lambda *_: None
-) -> Record | None:
-    """Return the unfinished record that this plan continues, or `None` for a new record.
-
-    It is the newest record of this plan, unless that is finished. A completed measurement without a
-    manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
-    no record, it is the newest record of the scenario, if that is unfinished, has a complete round, and
-    confirms the same record, if any. `require_same` then reports what changed.
-
-    `damaged` is called if the newest record of the scenario is unfinished and cannot be read.
-    """
-    folders = find_records(root, plan.name)[::-1]
-    digest, newest = plan_sha256(plan), None
-    for path in folders:
-        try:
-            record = Record.open(path)
-        except RecordError as error:
-            if path == folders[0] and not (path / layout.MANIFEST).exists():
-                damaged(path, error)
-            continue
-        if record.contents.header.plan_sha256 == digest:
-            return record if _unfinished(record) else None
-        if path == folders[0]:
-            newest = record
-    # A record without a complete round can be discarded. Its scenario may have been fixed since.
-    if newest is None or newest.plan.confirms != plan.confirms or not newest.contents.rounds:
-        return None
-    return newest if _unfinished(newest) else None
-
-
-def _unfinished(record: Record) -> bool:
-    sealed = (record.path / layout.MANIFEST).is_file()
-    return record.contents.host is not None and not (record.contents.complete and sealed)
-
-
-def require_same(
-    record: Record,
-    plan: Plan,
-    host: Host,
-    builds: Iterable[Build],
-    inputs: Iterable[PreparedInput] = (),
-) -> None:
-    """Refuse to continue a record under other conditions, as its rounds would not be comparable.
-
-    A record without a complete round has nothing to compare with, so any conditions are right.
-
-    Raises `RecordError`: conditions changed (BX410). The message lists the changes.
-    """
-    changes = list(_changes(record, plan, host, builds, inputs))
-    if changes and record.contents.rounds:
-        what, before, now = changes[0]
-        files = (record.plan.scenario_path, plan.scenario_path)
-        if what == "scenario" and files[0] != files[1]:
-            raise RecordError(
-                "BX410.other-scenario",
-                details=(("its file", files[0]), ("this file", files[1])),
-                path=record.path,
-                name=plan.name,
-            )
-        raise RecordError(
-            "BX410.other-conditions",
-            details=tuple((name, f"{old} → {new}") for name, old, new in changes[1:]),
-            what=what,
-            before=before,
-            now=now,
-        )
-
-
-def _changes(
-    record: Record, plan: Plan, host: Host, builds: Iterable[Build], inputs: Iterable[PreparedInput]
-) -> Iterable[tuple[str, str, str]]:
-    header, old = record.contents.header, record.contents.host
-    if header.scenario_sha256 != plan.scenario_sha256:
-        yield "scenario", header.scenario_sha256[:12], plan.scenario_sha256[:12]
-    elif header.plan_sha256 != plan_sha256(plan):
-        yield "plan", header.plan_sha256[:12], plan_sha256(plan)[:12]
-    if old is not None:
-        for name in ("host_id", "kernel", "governor", "hyperfine"):
-            before, now = getattr(old, name), getattr(host, name)
-            if before != now:
-                yield name.removesuffix("_id"), str(before), str(now)
-        if old.variables != host.variables:
-            yield (
-                "environment",
-                format_variables(old.variables) or "nothing set",
-                format_variables(host.variables) or "nothing set",
-            )
-    digests = {item.input_id: item.sha256 for item in record.contents.inputs}
-    for item in inputs:
-        if (digest := digests.get(item.input_id)) is not None and digest != item.sha256:
-            label = record.plan.input(item.input_id).label
-            yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
-    known = {build.id: build for build in record.contents.builds}
-    for build in builds:
-        sides = (known.get(build.id, build), build)
-        both = [(b.program_sha256, b.preload and b.preload.sha256) for b in sides]
-        for what, before, now in zip(("binary", "allocator"), *both, strict=True):
-            if before != now:
-                yield f"{what} of build {build.id}", (before or "none")[:12], (now or "none")[:12]
 
 
 FOLDER: Final = "profiles"

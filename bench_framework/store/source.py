@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.metrics import DeclaredMetric, column_of
+from bench_framework.model.declared_metrics import DeclaredMetric
+from bench_framework.model.metrics import column_of
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import CsvColumn

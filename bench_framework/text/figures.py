@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.rounding import plain, rounded, up_to_two_digits
-from bench_framework.text import numbers
 from bench_framework.text.differences import Amount
 from bench_framework.text.numbers import (
     format_duration,
@@ -41,13 +40,22 @@ def exponent(claim: Evidence) -> str:
 def per_doubling(claim: Evidence, unit: str) -> str:
     """Return the factor of a scaling exponent for twice the input, with a unit and an interval."""
     assert claim.figures is not None
-    return numbers.per_doubling(*claim.figures, unit)
+    return _per_doubling(*claim.figures, unit)
+
+
+def _per_doubling(
+    exponent: float, lo: float, hi: float, unit: str = "", *, bounds: bool = True
+) -> str:
+    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
+    factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
+    interval = f" [{factor.lo}, {factor.hi}]" if bounds else ""
+    return f"{factor.estimate}{unit}{interval}"
 
 
 def derived(claim: Evidence, fact: DerivedFact) -> str:
     """Return a derived figure with its interval and unit."""
     assert claim.estimate is not None
-    return numbers.derived_figure(
+    return derived_figure(
         claim.estimate,
         claim.lo,
         claim.hi,
@@ -56,6 +64,36 @@ def derived(claim: Evidence, fact: DerivedFact) -> str:
         smallest=fact.smallest,
         margin=claim.margin,
     )
+
+
+def derived_figure(
+    estimate: float,
+    lo: float | None,
+    hi: float | None,
+    kind: str,
+    family: str,
+    *,
+    smallest: float | None = None,
+    margin: float | None = None,
+) -> str:
+    """Return a derived value with its interval and unit: ``"1.21 [1.18, 1.24] GiB/s"``.
+
+    `kind` is ``s``, ``bytes/s`` or ``ratio``. `smallest` is the smallest rate of a list, which sets
+    the unit. `margin` is that of a pair with a verdict.
+    """
+    unit, scale = "", 1.0
+    if kind == "s":
+        unit, scale = time_unit(estimate)
+    elif kind == "bytes/s":
+        unit, scale = size_unit(estimate if smallest is None else smallest, family)
+        unit += "/s"
+    low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
+    value = plain(estimate * scale, low * scale, high * scale, most=3)
+    if margin is not None and not low <= 1 <= high:
+        # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
+        value = rounded(estimate, low, high, margin=margin)
+    interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
+    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
 
 
 def about(count: int) -> str:
@@ -100,7 +138,7 @@ def percentage(value: float, lo: float | None = None, hi: float | None = None) -
 
 def doubling(step: Doubling, unit: str = "", *, bounds: bool = True) -> str:
     """Return the factor of a scaling exponent for twice the input, by default with its interval."""
-    return numbers.per_doubling(step.exponent, step.lo, step.hi, unit, bounds=bounds)
+    return _per_doubling(step.exponent, step.lo, step.hi, unit, bounds=bounds)
 
 
 def times_the(given: Share, noun: str, *, bounds: bool = True) -> str:

@@ -299,45 +299,6 @@ def _text(value: Decimal) -> str:
     return f"{value:f}".replace("-", MINUS)
 
 
-def per_doubling(
-    exponent: float, lo: float, hi: float, unit: str = "", *, bounds: bool = True
-) -> str:
-    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
-    factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
-    interval = f" [{factor.lo}, {factor.hi}]" if bounds else ""
-    return f"{factor.estimate}{unit}{interval}"
-
-
-def derived_figure(
-    estimate: float,
-    lo: float | None,
-    hi: float | None,
-    kind: str,
-    family: str,
-    *,
-    smallest: float | None = None,
-    margin: float | None = None,
-) -> str:
-    """Return a derived value with its interval and unit: ``"1.21 [1.18, 1.24] GiB/s"``.
-
-    `kind` is ``s``, ``bytes/s`` or ``ratio``. `smallest` is the smallest rate of a list, which sets
-    the unit. `margin` is that of a pair with a verdict.
-    """
-    unit, scale = "", 1.0
-    if kind == "s":
-        unit, scale = time_unit(estimate)
-    elif kind == "bytes/s":
-        unit, scale = size_unit(estimate if smallest is None else smallest, family)
-        unit += "/s"
-    low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
-    value = plain(estimate * scale, low * scale, high * scale, most=3)
-    if margin is not None and not low <= 1 <= high:
-        # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
-        value = rounded(estimate, low, high, margin=margin)
-    interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
-    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
-
-
 def format_size(size: float, *, digits: int = 3) -> str:
     """Format bytes with an IEC unit and about `digits` significant digits: ``"9.77 MiB"``."""
     value, unit = float(size), "B"

@@ -18,9 +18,10 @@ from bench_framework.features.record_comparison.section import document
 from bench_framework.model.declarations import Axis
 from bench_framework.model.documents import fields_of
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import comparisons_planned, looks_of
+from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan import Plan, Role, Variant
+from bench_framework.model.planned_comparisons import comparisons_planned
 from bench_framework.model.policies import Metric
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of

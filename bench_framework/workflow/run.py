@@ -23,7 +23,8 @@ from bench_framework.model.reasons import Reason
 from bench_framework.model.run import Build, Event, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
-from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
+from bench_framework.store.records import Record, plan_sha256
+from bench_framework.store.resuming import find_resumable, require_same
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted

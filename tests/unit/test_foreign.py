@@ -28,7 +28,7 @@ from bench_framework.foreign import (
     read_regular,
     sha256_of,
 )
-from bench_framework.model.metrics import DeclaredMetric
+from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.plan import Cell, Dataset, Input, Role
 from bench_framework.model.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.run import Block

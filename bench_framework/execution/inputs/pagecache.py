@@ -19,7 +19,7 @@ from bench_framework.execution.machine.cached_pages import (
     resident_pages,
 )
 from bench_framework.model.plan import CacheState
-from bench_framework.model.run import PageCache
+from bench_framework.model.sensors import PageCache
 from bench_framework.text.numbers import format_percent, format_size
 
 COLD_SHARE: Final = 0.01

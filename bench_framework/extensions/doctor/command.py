@@ -299,7 +299,7 @@ def _cpu_list(text: str | None) -> str | None:
 
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
-    from bench_framework.cli.display import LineDisplay
+    from bench_framework.cli.line_display import LineDisplay
     from bench_framework.extensions.doctor.documents import noise_document
     from bench_framework.extensions.doctor.noise import NOISE_DEFAULT_S, examine_noise
 

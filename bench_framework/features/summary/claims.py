@@ -15,7 +15,7 @@ from bench_framework.model import facts
 from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.comparisons import ContrastDetail
-from bench_framework.model.looks import contrast_cells
+from bench_framework.model.planned_comparisons import contrast_cells
 
 
 class _Pair(NamedTuple):

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.model.contention import TICK_S
-from bench_framework.model.run import Block, Sensors
+from bench_framework.model.run import Block
+from bench_framework.model.sensors import Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData

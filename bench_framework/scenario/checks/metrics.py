@@ -5,6 +5,7 @@ from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model import json_path
+from bench_framework.model.declared_metrics import UNITS, DeclaredMetric
 from bench_framework.model.metrics import (
     BUILD,
     COUNTED,
@@ -13,8 +14,6 @@ from bench_framework.model.metrics import (
     ITERATION,
     METRICS,
     SIMULATED,
-    UNITS,
-    DeclaredMetric,
     is_exact,
 )
 from bench_framework.model.policies import InstructionPolicy

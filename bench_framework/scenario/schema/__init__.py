@@ -15,6 +15,7 @@ from bench_framework.model.policies import GatePolicy
 from bench_framework.model.published import Published
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
+from bench_framework.scenario.schema.docstrings import docstrings
 from bench_framework.scenario.schema.measure import (
     AnswerPart,
     Gate,
@@ -38,7 +39,6 @@ from bench_framework.scenario.schema.types import (
     Text,
     ValueName,
     Variable,
-    docstrings,
     keys,
     parts_in,
     read_by,

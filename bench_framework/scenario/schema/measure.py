@@ -8,7 +8,8 @@ from pydantic import (
     model_validator,
 )
 
-from bench_framework.model.metrics import UNITS, Direction
+from bench_framework.model.declared_metrics import UNITS
+from bench_framework.model.metrics import Direction
 from bench_framework.model.policies import AnswerKind, GatePolicy
 from bench_framework.model.profile import OTHER, ProfilePolicy
 from bench_framework.scenario import scalars

@@ -1,13 +1,9 @@
 """The types of keys, and the base class of every mapping in a scenario."""
 
-import ast
-import inspect
-import itertools
 import operator
-import sys
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from functools import cache, reduce
+from functools import reduce
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -352,38 +348,6 @@ def parts_in(annotation: Any) -> list[type[Any]]:
     if is_part(annotation):
         return [annotation]
     return [part for inner in get_args(annotation) for part in parts_in(inner)]
-
-
-def docstrings(part: type[Any]) -> dict[str, str]:
-    """Return the docstring of each key that has one, read from the source code.
-
-    pydantic's `use_attribute_docstrings` reads the docstrings of every model at import. Only the
-    JSON Schema and the message about a missing key need them.
-
-    Raises `OSError`: the package was installed without its sources.
-    """
-    kind = next(
-        node
-        for node in _source(part.__module__).body
-        if isinstance(node, ast.ClassDef) and node.name == part.__name__
-    )
-    texts = {
-        field.target.id: inspect.cleandoc(text.value.value)
-        for field, text in itertools.pairwise(kind.body)
-        if isinstance(field, ast.AnnAssign)
-        and isinstance(field.target, ast.Name)
-        and isinstance(text, ast.Expr)
-        and isinstance(text.value, ast.Constant)
-        and isinstance(text.value.value, str)
-    }
-    if is_dataclass(part):
-        texts |= {f.name: f.metadata["about"] for f in fields(part) if "about" in f.metadata}
-    return {key: texts[name] for key, (name, _) in keys(part).items() if name in texts}
-
-
-@cache
-def _source(module: str) -> ast.Module:
-    return ast.parse(inspect.getsource(sys.modules[module]))
 
 
 _READERS: Final[dict[Any, Any]] = {

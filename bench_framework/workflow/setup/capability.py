@@ -7,9 +7,12 @@ from typing import Any
 
 from bench_framework.errors import MachineError
 from bench_framework.model.arguments import Word
+from bench_framework.model.declared_metrics import DeclaredMetric
+from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant
+from bench_framework.model.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Event
+from bench_framework.model.run import Build, Event
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
@@ -131,3 +134,30 @@ def reason_of(described: Description, axis: str, value: str, key: str) -> str:
         return ""
     reasons = (v.get(key) for v in values if isinstance(v, Mapping) and v.get("name") == value)
     return str(next(reasons, None) or "")
+
+
+def require_known(
+    judged: Sequence[Metric], declared: Sequence[DeclaredMetric], builds: Sequence[Build]
+) -> None:
+    """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
+
+    Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
+    a direction (lower or higher is better).
+    """
+    announced: dict[str, str] = {}
+    for build in builds:
+        metrics = (build.describe or {}).get("metrics")
+        for entry in metrics if isinstance(metrics, (list, tuple)) else ():
+            if isinstance(entry, Mapping) and "name" in entry:
+                announced[str(entry["name"])] = str(entry.get("direction", "none"))
+    usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
+    known = {*METRICS, *(metric.name for metric in declared), *usable}
+    for metric in judged:
+        if metric in known:
+            continue
+        what = "it without a direction" if metric in announced else "no such metric"
+        details = (("announced", ", ".join(usable) or "none"),)
+        declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
+        raise MachineError(
+            "BX252", details=details, metric=metric, what=what, declared_as=declared_as
+        )

@@ -27,15 +27,13 @@ from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import last_lines
 from bench_framework.model.build_spec import PROGRAM
-from bench_framework.model.metrics import METRICS, DeclaredMetric
 from bench_framework.model.plan import Input, Plan
-from bench_framework.model.policies import Metric
 from bench_framework.model.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.benches import with_benches
-from bench_framework.workflow.setup.capability import leave_out, limits
+from bench_framework.workflow.setup.capability import leave_out, limits, require_known
 from bench_framework.workflow.setup.remarks import build_events, variable_events
 from bench_framework.workflow.setup.time_estimates import built_binary
 from bench_framework.workflow.setup.trial import Trials, refusals, try_cells, warnings
@@ -375,30 +373,3 @@ def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
         label = next(v.label for v in plan.variants if v.build_id == failed[0].id)
         raise build_failure("BX220.revision", failed[0], label=label)
     raise build_failure("BX220.baseline", failed[0], label=baseline.label)
-
-
-def require_known(
-    judged: Sequence[Metric], declared: Sequence[DeclaredMetric], builds: Sequence[Build]
-) -> None:
-    """Refuse a judged metric that neither benchctl, nor the scenario, nor any of its workers knows.
-
-    Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
-    a direction (lower or higher is better).
-    """
-    announced: dict[str, str] = {}
-    for build in builds:
-        metrics = (build.describe or {}).get("metrics")
-        for entry in metrics if isinstance(metrics, (list, tuple)) else ():
-            if isinstance(entry, Mapping) and "name" in entry:
-                announced[str(entry["name"])] = str(entry.get("direction", "none"))
-    usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
-    known = {*METRICS, *(metric.name for metric in declared), *usable}
-    for metric in judged:
-        if metric in known:
-            continue
-        what = "it without a direction" if metric in announced else "no such metric"
-        details = (("announced", ", ".join(usable) or "none"),)
-        declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
-        raise MachineError(
-            "BX252", details=details, metric=metric, what=what, declared_as=declared_as
-        )

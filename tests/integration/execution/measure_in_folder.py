@@ -14,7 +14,8 @@ from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.run import Build
 from bench_framework.store import wire
-from bench_framework.store.records import Record, find_resumable
+from bench_framework.store.records import Record
+from bench_framework.store.resuming import find_resumable
 
 
 def main() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from bench_framework.cli import display
 from bench_framework.cli.console import Console
-from bench_framework.cli.display import LineDisplay, LiveDisplay
+from bench_framework.cli.display import LiveDisplay
+from bench_framework.cli.line_display import LineDisplay
 from bench_framework.execution import progress
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.plan import Plan

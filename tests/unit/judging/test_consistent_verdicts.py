@@ -12,8 +12,8 @@ from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.model.arguments import BIN
 from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.judgement import Judgement
-from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Plan
 from bench_framework.model.policies import JudgePolicy
 from bench_framework.model.reasons import ONE_PROGRAM

@@ -13,7 +13,8 @@ from bench_framework.compare import data_quality, medians, samples
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model import contention
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.run import Block, Sensors
+from bench_framework.model.run import Block
+from bench_framework.model.sensors import Sensors
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.build import make_block, require
 from tests.unit.judging.conftest import Study

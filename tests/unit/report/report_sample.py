@@ -40,10 +40,12 @@ from bench_framework.model.judgement import (
     Scaling,
     Summary,
 )
-from bench_framework.model.looks import Looks, reference_pairs
+from bench_framework.model.looks import Looks
 from bench_framework.model.plan import Cell, Dataset, Hole, Input, Plan, Role, Variant
+from bench_framework.model.planned_comparisons import reference_pairs
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, message
+from bench_framework.model.sensors import PageCache, Sensors
 from bench_framework.model.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.context import ReportData
@@ -508,7 +510,7 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[run.Block, ...]:
                         sys_s=wall * 0.1,
                         peak_rss_bytes=61 * MIB,
                         answer=run.Answer(digest(variant, item.label), 120_411),
-                        sensors=run.Sensors(
+                        sensors=Sensors(
                             steal_ticks=0,
                             mem_available_bytes=5 << 30,
                             swap_in_pages=0,
@@ -520,7 +522,7 @@ def blocks(p: Plan, rounds: int = ROUNDS) -> tuple[run.Block, ...]:
                             cpu_mhz=2900.0 + len(measurements) % 3,
                             device_bytes=0,
                         ),
-                        page_cache=run.PageCache("warm", 1.0),
+                        page_cache=PageCache("warm", 1.0),
                     )
                 )
     return tuple(measurements)

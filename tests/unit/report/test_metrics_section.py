@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.judgement import Summary
-from bench_framework.model.metrics import DeclaredMetric
 from bench_framework.model.plan import Role
 from bench_framework.model.policies import InstructionPolicy
 from bench_framework.model.verdict import Interval, Verdict

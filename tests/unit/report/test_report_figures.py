@@ -19,6 +19,7 @@ from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, 
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import widths
 from bench_framework.report.render.widths import cut_distinct, cut_middle
+from bench_framework.report.svg import _straight
 
 SVG = "{http://www.w3.org/2000/svg}"
 NO_TABLE = Table("t", "c", (), ())
@@ -147,7 +148,7 @@ def places(path: str) -> list[tuple[float, float]]:
     ],
 )
 def test_a_shortened_path_has_the_same_points(path: str, short: str) -> None:
-    assert figures._straight(path) == short
+    assert _straight(path) == short
     if "C" not in path and "e" not in path:
         assert places(short) == places(path)
 

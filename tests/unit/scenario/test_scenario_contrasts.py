@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 
-from bench_framework.model.looks import (
+from bench_framework.model.looks import looks_of
+from bench_framework.model.plan import Plan
+from bench_framework.model.planned_comparisons import (
     comparisons_planned,
     contrast_cells,
     contrast_pairs,
-    looks_of,
 )
-from bench_framework.model.plan import Plan
 
 BODY = """
 axes: {mode: [read, mmap, ring], threads: ["1", "2"], size: [1MiB, 2MiB]}

@@ -21,7 +21,8 @@ from bench_framework.store.finding import (
     resolve,
     resolve_measured,
 )
-from bench_framework.store.records import Record, find_resumable, plan_sha256, require_same
+from bench_framework.store.records import Record, plan_sha256
+from bench_framework.store.resuming import find_resumable, require_same
 from bench_framework.workflow.cache import list_items
 from tests.build import require
 from tests.unit.store.conftest import BUILDS, HOST, PLAN, block

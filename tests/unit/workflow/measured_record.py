@@ -16,6 +16,7 @@ from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.declarations import Axis, AxisValue
 from bench_framework.model.plan import Cell, Dataset, Input, Plan, Role, Variant
 from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.sensors import PageCache, Sensors
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from tests.build import make_plan
@@ -97,8 +98,8 @@ def made_block(
         exit_codes=(0, 0),
         answer=run.Answer("9f2c" * 16, 120, 30),
         receipts=(receipt, receipt),
-        sensors=run.Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20, 200_000, 3_000),
-        page_cache=run.PageCache("warm", 1.0, why=""),
+        sensors=Sensors(4, 10, 20, 0.5, 1 << 30, 2900.0, 300, 1, 2, 0, 1 << 20, 200_000, 3_000),
+        page_cache=PageCache("warm", 1.0, why=""),
     )
 
 

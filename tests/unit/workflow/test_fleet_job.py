@@ -6,7 +6,7 @@ from bench_framework.extensions.fleet.job import _remove_older, _reopened
 from bench_framework.model.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.store.records import find_resumable
+from bench_framework.store.resuming import find_resumable
 from bench_framework.workflow.setup.capability import leave_out
 from tests.unit.machine import SCENARIO
 from tests.unit.workflow.test_host_results import measured

@@ -9,7 +9,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.model.run import Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.setup.preparation import require_known
+from bench_framework.workflow.setup.capability import require_known
 
 DESCRIPTION = {
     "metrics": [
