@@ -17,6 +17,7 @@ from bench_framework.compare.samples import (
     runs_within,
 )
 from bench_framework.model.declared_metrics import DeclaredMetric
+from bench_framework.model.description import announced_metrics, axis_values
 from bench_framework.model.facts import Coverage
 from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.plan import CacheState, Cell, Plan, Role
@@ -193,14 +194,8 @@ def mode_fallbacks(
 
 def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
     """Return the values that `describe` lists for an axis; `None` if it does not list the axis."""
-    if build is None or build.describe is None:
-        return None
-    axes = build.describe.get("axes")
-    entry = axes.get(axis) if isinstance(axes, Mapping) else None
-    values = entry.get("values") if isinstance(entry, Mapping) else None
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        return None
-    return frozenset(str(v["name"]) for v in values if isinstance(v, Mapping) and "name" in v)
+    values = axis_values((build and build.describe) or {}, axis)
+    return None if values is None else frozenset(str(value["name"]) for value in values)
 
 
 def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
@@ -252,10 +247,9 @@ def higher_is_better(
     declared_here = {metric.name for metric in metrics}
     higher = {metric.name for metric in metrics if metric.direction == "higher"}
     for build in builds.values():
-        declared = (build.describe or {}).get("metrics")
-        for entry in declared if isinstance(declared, Sequence) else ():
-            if isinstance(entry, Mapping) and entry.get("direction") == "higher":
-                higher |= {str(entry.get("name"))} - declared_here
+        announced = announced_metrics(build)
+        names = {str(entry["name"]) for entry in announced if entry.get("direction") == "higher"}
+        higher |= names - declared_here
     return frozenset(higher)
 
 

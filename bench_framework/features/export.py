@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from bench_framework.compare import cell_state
 from bench_framework.errors import UsageError
+from bench_framework.model.description import announced_metrics
 from bench_framework.model.judgement import Comparison, Judgement, Summary
 from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import METRICS, WALL
@@ -18,7 +19,7 @@ from bench_framework.model.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
 from bench_framework.store.run_table import run_rows
-from bench_framework.store.source import Source, metrics_of
+from bench_framework.store.source import Source
 from bench_framework.text.numbers import fixed, format_duration, format_size, shortest
 from bench_framework.text.words import noun, word
 from bench_framework.units import THIN_SPACE, counted
@@ -70,7 +71,7 @@ def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
     units = {
         str(metric["name"]): (str(metric.get("unit", "")), str(metric.get("direction", "none")))
         for build in source.contents.builds
-        for metric in metrics_of(build)
+        for metric in announced_metrics(build)
     }
     units |= {metric.name: (metric.unit, metric.direction) for metric in source.plan.metrics}
     units |= {kind.name: (kind.unit, kind.direction) for kind in METRICS.values()}

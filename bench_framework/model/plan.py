@@ -34,8 +34,6 @@ from bench_framework.model.server import Server
 CacheState = Literal["warm", "cold", "unknown"]
 
 CONTROL_LABEL: Final = "control"
-LONGEST_LABEL: Final = 22
-"""Characters of a label for which a line of a figure has room."""
 NO_PART_OF_DIGEST: Final[Mapping[str, Any]] = MappingProxyType(
     {"scenario_path": "", "invocation": Invocation()}
 )
@@ -161,6 +159,11 @@ class Input:
     def id(self) -> str:
         """Twelve hex digits over axis values and dataset."""
         return stable_id("input", sorted(self.values), self.dataset.id if self.dataset else None)
+
+    @property
+    def name(self) -> str:
+        """The label; empty for a program without input."""
+        return self.label if self.dataset or self.values else ""
 
 
 @dataclass(frozen=True, slots=True)

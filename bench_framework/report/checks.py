@@ -76,7 +76,7 @@ def doubts(data: ReportData) -> list[str]:
 
 def _caches(data: ReportData) -> tuple[Check, ...]:
     """Return one check per requested cache state: verified samples and reads from the device."""
-    if not any(data.reads(item) for item in data.plan.inputs):
+    if not any(item.name for item in data.plan.inputs):
         return (Check("unknown", "page cache", "unknown: the programs read no input"),)
     requested = dict.fromkeys(cell.cache for cell in data.plan.cells)
     return tuple(_cache(data, state, several=len(requested) > 1) for state in requested)

@@ -9,6 +9,7 @@ from typing import Any
 
 from bench_framework.compare.decide import in_times
 from bench_framework.model.arguments import INPUT, filled
+from bench_framework.model.description import Description, announced_metrics
 from bench_framework.model.facts import Claim
 from bench_framework.model.judgement import (
     BestGroup,
@@ -300,12 +301,11 @@ class ReportData:
         announced = str(self.announced(metric).get("unit", ""))
         return next((m.unit for m in self.plan.metrics if m.name == metric), announced)
 
-    def announced(self, metric: Metric) -> dict[str, Any]:
+    def announced(self, metric: Metric) -> Description:
         """Return what a worker announced of a metric, such as its unit; empty if it did not."""
         for build in self.builds:
-            metrics = (build.describe or {}).get("metrics")
-            for entry in metrics if isinstance(metrics, list) else ():
-                if isinstance(entry, dict) and entry.get("name") == metric:
+            for entry in announced_metrics(build):
+                if entry["name"] == metric:
                     return entry
         return {}
 
@@ -326,15 +326,11 @@ class ReportData:
 
     def input_name(self, item: Input) -> str:
         """Return the label of an input, or a dash for a program without input."""
-        return item.label if self.reads(item) and item.label else DASH
-
-    def reads(self, item: Input) -> bool:
-        """Return whether the programs read an input. A scenario may time programs without one."""
-        return bool(item.values) or item.dataset is not None
+        return item.name or DASH
 
     def on_input(self, item: Input, words: str = "input ") -> str:
         """Return ``input 10MiB`` for captions, or an empty string for programs without input."""
-        return f"{words}{item.label}" if self.reads(item) and item.label else ""
+        return f"{words}{item.name}" if item.name else ""
 
     def cold(self, item: Input) -> str:
         """Return ``, cold cache`` if every configuration started with one, else nothing."""

@@ -60,8 +60,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         assert variant.build is not None
         label = given.label
         if several:
-            suffix = f", {label}" if label and (given.dataset or given.values) else ""
-            label = f"{variant.label}{suffix}"
+            label = f"{variant.label}, {given.name}" if given.name else variant.label
         item = Input(label, (*variant.values, *given.values), given.dataset)
         inputs.append(item)
         for side, commit in commits.items():

@@ -14,6 +14,7 @@ from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
 from bench_framework.model import contention
+from bench_framework.model.description import announced_metrics
 from bench_framework.model.metrics import (
     COUNTED,
     MEMORY_PARTS,
@@ -32,7 +33,6 @@ from bench_framework.store.source import (
     announced_columns,
     declared_columns,
     effective_columns,
-    metrics_of,
     phase_columns,
 )
 from bench_framework.text.reasons import phrase
@@ -95,7 +95,7 @@ def _further(
 ) -> dict[str, float]:
     """Return the metrics that were neither declared nor announced."""
     known = {metric.name for metric in at.source.plan.metrics}
-    known |= {str(metric["name"]) for metric in metrics_of(at.binary["build"])}
+    known |= {str(metric["name"]) for metric in announced_metrics(at.binary["build"])}
     reported = receipt.metrics if receipt else {}
     return {name: v for name, v in {**reported, **printed}.items() if name not in known}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.declared_metrics import DeclaredMetric
+from bench_framework.model.description import announced_metrics
 from bench_framework.model.metrics import column_of
 from bench_framework.model.plan import Cell, Input, Plan, Variant
 from bench_framework.model.run import Build, PreparedInput, Receipt
@@ -157,13 +158,6 @@ class Configuration:
         return ";".join(sorted(f"{key}={value}" for key, value in self.cell.env))
 
 
-def metrics_of(build: Build | None) -> list[dict[str, Any]]:
-    """Return the metrics that a worker announced."""
-    metrics = ((build and build.describe) or {}).get("metrics")
-    items = metrics if isinstance(metrics, list) else []
-    return [item for item in items if isinstance(item, dict) and "name" in item]
-
-
 def effective_columns(names: Iterable[str], *path: str) -> tuple[CsvColumn, ...]:
     """Return ``effective_NAME`` columns, the actual values that the worker reported."""
     paths = {name: (*path, name) for name in names}
@@ -189,7 +183,7 @@ def announced_columns(
     """Return a column such as ``w_records`` of each undeclared metric that a worker announced."""
     names = {metric.name for metric in declared}
     columns = []
-    for metric in metrics_of(build):
+    for metric in announced_metrics(build):
         name, unit = str(metric["name"]), str(metric.get("unit", ""))
         if name not in names:
             column = column_of(name, unit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bench_framework.model.metrics import WALL
 from bench_framework.text import words
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from bench_framework.model.facts.comparisons import RecordChange
     from bench_framework.model.facts.evidence import Evidence
     from bench_framework.model.policies import Metric
+
+LONGEST_LABEL: Final = 22
+"""Characters of a label for which a line of a figure has room."""
 
 
 def scope_of(claim: Evidence, *, inside: bool = False) -> str:

@@ -161,7 +161,7 @@ def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
     return ComparisonDocument(
         variant=plan.variant(cell.variant_id).label,
         reference=plan.variant(reference.variant_id).label,
-        input=item.label if item.dataset or item.values else "",
+        input=item.name,
         metric=c.metric,
         kind=c.family,
         verdict=c.verdict,

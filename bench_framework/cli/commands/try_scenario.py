@@ -96,8 +96,8 @@ def _page(trials: Trials, width: int) -> str:
 def _name(trial: Trial, plan: Plan) -> str:
     from bench_framework.model.plan import Role
 
-    given = plan.input(trial.cell.input_id)
-    where = f", {given.label}" if given.label and (given.dataset or given.values) else ""
+    given = plan.input(trial.cell.input_id).name
+    where = f", {given}" if given else ""
     base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
     return f"{trial.cell.label}{base}{where}"
 

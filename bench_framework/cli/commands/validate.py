@@ -76,7 +76,7 @@ def validate(
 
 def _long_labels(plan: "Plan") -> "Event | None":
     """Return a note that names the labels that are longer than `LONGEST_LABEL`."""
-    from bench_framework.model.plan import LONGEST_LABEL
+    from bench_framework.text.names import LONGEST_LABEL
 
     long = [v.label for v in plan.variants if len(v.label) > LONGEST_LABEL]
     if not long:

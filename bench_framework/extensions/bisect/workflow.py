@@ -234,7 +234,7 @@ class Search:
             cell = next(c for c in self.plan.cells if _id_of(c, bench) == largest.cell_id)
             label, item = self.plan.variant(cell.variant_id).label, self.plan.input(cell.input_id)
             names = [label] if bench is None or len(self.plan.cells) > 1 else []
-            names += [item.label] if item.dataset or item.values else []
+            names += [item.name] if item.name else []
             names += [f"{bench.target}: {bench.id}"] if bench is not None else []
             name = ", ".join(names)
             self.state = replace(self.state, cell_id=cell.id, configuration=name, bench=bench)

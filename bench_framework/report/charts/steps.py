@@ -6,8 +6,8 @@ from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import LONGEST_LABEL, Input
 from bench_framework.model.plan import Cell as PlanCell
+from bench_framework.model.plan import Input
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.structure import Contribution, Step
 from bench_framework.model.verdict import Interval
@@ -17,7 +17,7 @@ from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import value_by_ratio
 from bench_framework.report.table_cells import CI, titled
-from bench_framework.text.names import capital, listed
+from bench_framework.text.names import LONGEST_LABEL, capital, listed
 from bench_framework.text.numbers import signed_percent, significant
 from bench_framework.text.words import noun
 

@@ -191,8 +191,7 @@ def _result(plan: Plan, gating: Gating) -> str:
 def _place(plan: Plan, cell_id: str) -> str:
     """Return variant and input of a configuration, or its input if two revisions are compared."""
     cell = plan.cell(cell_id)
-    item, name = plan.input(cell.input_id), plan.variant(cell.variant_id).label
-    where = item.label if item.dataset or item.values else ""
+    where, name = plan.input(cell.input_id).name, plan.variant(cell.variant_id).label
     if plan.revisions is not None and where:
         return where
     return f"{name}, {where}" if where else name

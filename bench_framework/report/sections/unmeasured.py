@@ -115,7 +115,7 @@ def _conditions(data: ReportData) -> list[str]:
         lines.append(
             "a noise floor (the A/A control was switched off or the baseline could not be copied)"
         )
-    sizes = [data.input_name(i) for i in plan.inputs if data.reads(i) and data.input_bytes(i.id)]
+    sizes = [data.input_name(i) for i in plan.inputs if i.name and data.input_bytes(i.id)]
     return [*lines, f"inputs other than {joined(sizes)}"] if sizes else lines
 
 

@@ -3,11 +3,11 @@
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from bench_framework.errors import MachineError
 from bench_framework.model.arguments import Word
 from bench_framework.model.declared_metrics import DeclaredMetric
+from bench_framework.model.description import Description, announced_metrics, axis_values
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant
 from bench_framework.model.policies import Metric
@@ -16,9 +16,6 @@ from bench_framework.model.run import Build, Event
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
-
-Description = Mapping[str, Any]
-"""The JSON object that a worker prints for `describe`."""
 
 
 def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
@@ -127,12 +124,8 @@ def reason_of(described: Description, axis: str, value: str, key: str) -> str:
 
     The text is empty if it can, or does not know the value.
     """
-    axes = described.get("axes")
-    entry = axes.get(axis) if isinstance(axes, Mapping) else None
-    values = entry.get("values") if isinstance(entry, Mapping) else None
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        return ""
-    reasons = (v.get(key) for v in values if isinstance(v, Mapping) and v.get("name") == value)
+    values = axis_values(described, axis) or ()
+    reasons = (entry.get(key) for entry in values if entry["name"] == value)
     return str(next(reasons, None) or "")
 
 
@@ -144,12 +137,11 @@ def require_known(
     Raises `MachineError` (BX252): no worker announces the metric, or a worker announces it without
     a direction (lower or higher is better).
     """
-    announced: dict[str, str] = {}
-    for build in builds:
-        metrics = (build.describe or {}).get("metrics")
-        for entry in metrics if isinstance(metrics, (list, tuple)) else ():
-            if isinstance(entry, Mapping) and "name" in entry:
-                announced[str(entry["name"])] = str(entry.get("direction", "none"))
+    announced = {
+        str(entry["name"]): str(entry.get("direction", "none"))
+        for build in builds
+        for entry in announced_metrics(build)
+    }
     usable = [name for name, direction in announced.items() if direction in {"lower", "higher"}]
     known = {*METRICS, *(metric.name for metric in declared), *usable}
     for metric in judged:
