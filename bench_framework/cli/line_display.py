@@ -8,7 +8,7 @@ from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, limit_text, progress_of
+from bench_framework.workflow.run_progress import Work, counted_with, limit_text, progress_of
 
 INTO_CACHE = {
     True: "into the cache with cargo, once, 1 to 2 minutes",
@@ -45,12 +45,11 @@ class LineDisplay:
 
     def notify(self, update: progress.Update) -> None:
         """Print a line for the updates that a log needs."""
+        self._work = counted_with(self._work, update)
         if self._work is not None:
-            self._work.take(update)
             self._measuring(self._work, update)
         match update:
             case progress.PlanReady():
-                self._work = Work(update.plan)
                 self._line("plan", f"{update.plan.name}: {words.plan_size(update.plan)}")
             case progress.Message():
                 self._line("note", update.text)

@@ -210,6 +210,15 @@ def print_failures(console: Console, outcome: Outcome) -> None:
         console.say(text, level=-1)
 
 
+def print_problems(console: Console, outcome: Outcome) -> None:
+    """Print the warnings of the analysis, and the failures."""
+    # The warnings of the measurement were printed when they occurred.
+    for event in outcome.judgement.events if outcome.judgement else ():
+        if event.severity != "note":
+            console.warn(event)
+    print_failures(console, outcome)
+
+
 def print_outcome(console: Console, outcome: Outcome) -> None:
     """Print the report of a run, or with ``--json`` its document, with warnings and failures."""
     if console.json:
@@ -220,10 +229,6 @@ def print_outcome(console: Console, outcome: Outcome) -> None:
         return
     if outcome.document is not None:
         console.emit_document(outcome.document)
-    # The warnings of the measurement were printed when they occurred.
-    for event in outcome.judgement.events if outcome.judgement else ():
-        if event.severity != "note":
-            console.warn(event)
-    print_failures(console, outcome)
+    print_problems(console, outcome)
     if outcome.resume is not None:
         console.say(outcome.resume, level=-1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from bench_framework.cli.console import Console, on_github, table_lines
-from bench_framework.cli.measurement import exit_code_of, print_failures
+from bench_framework.cli.measurement import exit_code_of, print_problems
 from bench_framework.errors import EXIT_INTERRUPTED, UsageError
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent
@@ -133,10 +133,7 @@ def _announce(
 def _measured(console: Console, outcome: Outcome) -> None:
     if outcome.document is not None and console.verbosity > 0 and not console.json:
         console.emit_document(outcome.document)
-    for event in outcome.judgement.events if outcome.judgement else ():
-        if event.severity != "note":
-            console.warn(event)
-    print_failures(console, outcome)
+    print_problems(console, outcome)
 
 
 def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -> int:

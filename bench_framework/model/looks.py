@@ -59,6 +59,12 @@ class Looks:
     by_t: bool = False
     session_rounds: int | None = None
 
+    @classmethod
+    def at(cls, rounds: tuple[int, ...], family: int, level: float) -> Looks:
+        """Return looks after these rounds, with the number of rounds that they need."""
+        needed = rounds_needed(len(rounds), family, level)
+        return cls(rounds, needed, rounds[-1] >= needed, family, level)
+
     @property
     def count(self) -> int:
         """Number of looks, J."""
@@ -108,9 +114,7 @@ class Looks:
         family = max(1, family)
         if self.by_t:
             return replace(self, family=family, level=level)
-        needed = rounds_needed(self.count, family, level)
-        decides = self.rounds[-1] >= needed
-        return replace(self, needed=needed, decidable=decides, family=family, level=level)
+        return replace(Looks.at(self.rounds, family, level), session_rounds=self.session_rounds)
 
 
 def strict_level(looks: int, family: int, level: float) -> float:
@@ -150,7 +154,7 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
             if rounds_needed(len(reachable), family, level) != needed:
                 reachable = reachable[1:]
         looks = reachable
-    return Looks(looks, needed, last >= needed, family, level)
+    return Looks.at(looks, family, level)
 
 
 def session_schedule(measure: MeasurePolicy, family: int, level: float) -> Looks:
@@ -161,12 +165,9 @@ def session_schedule(measure: MeasurePolicy, family: int, level: float) -> Looks
     family, length = max(1, family), measure.session_rounds
     first = measure.sessions if measure.until == "rounds" else measure.fewest_sessions
     looks = tuple(length * number for number in range(first, measure.sessions + 1))
-    while True:
-        needed = rounds_needed(len(looks), family, level)
-        reachable = _reachable(looks, needed)
-        if reachable == looks:
-            return Looks(looks, needed, looks[-1] >= needed, family, level, session_rounds=length)
+    while (reachable := _reachable(looks, rounds_needed(len(looks), family, level))) != looks:
         looks = reachable
+    return replace(Looks.at(looks, family, level), session_rounds=length)
 
 
 def _reachable(looks: tuple[int, ...], needed: int) -> tuple[int, ...]:
@@ -195,8 +196,7 @@ def race_schedule(
         if start >= earliest:
             break
         start = earliest
-    needed = rounds_needed(len(rounds), family, level)
-    return Looks(rounds, needed, last >= needed, family, level)
+    return Looks.at(rounds, family, level)
 
 
 def _steps(start: int, last: int) -> tuple[int, ...]:

@@ -80,18 +80,10 @@ class YamlFile:
     sources: dict[str, str]
     problems: list[Problem] = field(default_factory=list)
 
-    def key_problem(
-        self,
-        path: Path,
-        key: str,
-        /,
-        *,
-        also: tuple[tuple[Position, str], ...] = (),
-        **values: object,
-    ) -> Problem:
+    def key_problem(self, path: Path, key: str, /, **values: Any) -> Problem:
         """Return a problem that points at the key at `path`, or at its value in a list."""
         place = self.place.at(path)
-        return Problem.create(key, place.file, place.key or place.value, also=also, **values)
+        return Problem.create(key, place.file, place.key or place.value, **values)
 
     def text_problem(self, path: Path, text: ErrorText, *, of_key: bool = False) -> Problem:
         """Return a problem whose text exists already, at the value or the key at `path`."""
@@ -99,18 +91,10 @@ class YamlFile:
         at = (of_key and place.key) or place.value
         return Problem(text.code, text.message, place.file, at, text.label, fix=text.fix)
 
-    def value_problem(
-        self,
-        path: Path,
-        key: str,
-        /,
-        *,
-        also: tuple[tuple[Position, str], ...] = (),
-        **values: object,
-    ) -> Problem:
+    def value_problem(self, path: Path, key: str, /, **values: Any) -> Problem:
         """Return a problem that points at the value at `path`."""
         place = self.place.at(path)
-        return Problem.create(key, place.file, place.value, also=also, **values)
+        return Problem.create(key, place.file, place.value, **values)
 
 
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem

@@ -35,6 +35,15 @@ def progress_of(step: progress.BuildStep) -> str:
     return f"{step.place}: {', '.join(words)}"
 
 
+def counted_with(work: Work | None, update: progress.Update) -> Work | None:
+    """Return the counts after an update. They begin with a plan, and again with the next one."""
+    if isinstance(update, progress.PlanReady):
+        return Work(update.plan)
+    if work is not None:
+        work.take(update)
+    return work
+
+
 @dataclass
 class Work:
     """Counts of blocks, times per cell, and the newest verdicts. Times in seconds."""

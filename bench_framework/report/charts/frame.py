@@ -123,11 +123,9 @@ def linear_scale(lo: float, hi: float, ends: tuple[float, float]) -> Scale:
     return lambda value: first + (min(max(value, lo), hi) - lo) / (hi - lo) * (last - first)
 
 
-def calm(
-    ax: Axes, figure: Figure, colours: Palette, *, left: bool = True, titles: str = "xy"
-) -> None:
+def calm(ax: Axes, figure: Figure, colours: Palette, *, titles: str = "xy") -> None:
     """Draw axis lines at the bottom and left in the rule colour, and muted ticks and titles."""
-    for side in ("top", "right") if left else ("top", "right", "left"):
+    for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
         ax.spines[side].set_color(colours["rule"])
@@ -153,10 +151,10 @@ def shorts(labels: Sequence[str], columns: int) -> dict[str, str]:
     return {label: cut[name] for label, name in names.items()}
 
 
-def label_room(labels: Sequence[str], most: int, *, wider: float = 1.0) -> float:
+def label_room(labels: Sequence[str], most: int) -> float:
     """Return the width of a column of labels in units, for labels of at most `most` columns."""
     columns = min(most, max((cell_len(label) for label in labels), default=1))
-    return 14 + columns * UNITS_PER_COLUMN * wider
+    return 14 + columns * UNITS_PER_COLUMN
 
 
 def nice_sizes(lo: float, hi: float, most: int, family: str = "iec") -> list[float]:

@@ -45,8 +45,6 @@ from bench_framework.workflow.setup.time_estimates import UNTIMED_S
 from bench_framework.workflow.suites.planning import Member, SuitePlan, with_budget
 
 STATE: Final = "state.json"
-SUITE_FILES: Final = ("suite.json", "index.html", "summary.md", "comment.md", "junit.xml")
-"""Files of a finished suite. The last two exist only with a gate."""
 Displays = Callable[[], AbstractContextManager[Observer]]
 
 
