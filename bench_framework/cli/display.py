@@ -31,7 +31,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.widths import visible_lines
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, counted_with, progress_of
+from bench_framework.workflow.run_progress import Work, count_update, progress_of
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
@@ -101,7 +101,7 @@ class LiveDisplay(_Region):
 
     def notify(self, update: progress.Update) -> None:
         """Record the update, and draw if nothing is timed and the last drawing is old enough."""
-        self._work = counted_with(self._work, update)
+        self._work = count_update(self._work, update)
         match update:
             case progress.PlanReady():
                 self._draw(force=True)
@@ -253,7 +253,7 @@ class _HostLine:
 
     def notify(self, update: progress.Update) -> None:
         """Record the update, and draw."""
-        self._work = counted_with(self._work, update)
+        self._work = count_update(self._work, update)
         if isinstance(update, progress.RunEnded):
             self.ended, self._doing = True, update.text
         else:

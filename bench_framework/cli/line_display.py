@@ -8,7 +8,7 @@ from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, counted_with, limit_text, progress_of
+from bench_framework.workflow.run_progress import Work, count_update, limit_text, progress_of
 
 INTO_CACHE = {
     True: "into the cache with cargo, once, 1 to 2 minutes",
@@ -45,7 +45,7 @@ class LineDisplay:
 
     def notify(self, update: progress.Update) -> None:
         """Print a line for the updates that a log needs."""
-        self._work = counted_with(self._work, update)
+        self._work = count_update(self._work, update)
         if self._work is not None:
             self._measuring(self._work, update)
         match update:

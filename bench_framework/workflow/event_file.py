@@ -14,7 +14,7 @@ from bench_framework.masking import masked
 from bench_framework.model import events
 from bench_framework.store import layout
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, counted_with
+from bench_framework.workflow.run_progress import Work, count_update
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ class EventFile:
     def notify(self, update: progress.Update) -> None:
         """Pass the update on, and write its line. Raises `MachineError` (BX235): writing failed."""
         self._observer.notify(update)
-        self._work = counted_with(self._work, update)
+        self._work = count_update(self._work, update)
         for line in _lines(update, self._work):
             text = masked(json.dumps(asdict(line), ensure_ascii=False))
             with layout.writing(self._path):

@@ -35,7 +35,7 @@ def progress_of(step: progress.BuildStep) -> str:
     return f"{step.place}: {', '.join(words)}"
 
 
-def counted_with(work: Work | None, update: progress.Update) -> Work | None:
+def count_update(work: Work | None, update: progress.Update) -> Work | None:
     """Return the counts after an update. They begin with a plan, and again with the next one."""
     if isinstance(update, progress.PlanReady):
         return Work(update.plan)

@@ -29,7 +29,7 @@ from bench_framework.model.plan import Plan
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.workflow.run_options import RunContext, RunOptions, find_scenario, plan_run
-from bench_framework.workflow.run_progress import Work, counted_with
+from bench_framework.workflow.run_progress import Work, count_update
 
 REQUEST: Final = "request"
 RESULT: Final = "result"
@@ -119,7 +119,7 @@ class _Stream:
         self._work: Work | None = None
 
     def notify(self, update: progress.Update) -> None:
-        self._work = counted_with(self._work, update)
+        self._work = count_update(self._work, update)
         if not isinstance(update, progress.BlockStarted):
             self._file.write(base64.b64encode(pickle.dumps(update)) + b"\n")
         if self._work is not None and isinstance(update, _STEPS):

@@ -42,7 +42,16 @@ from bench_framework.scenario.schema.types import (
 )
 
 
-class Rounds(Part):
+class _Range(Part):
+    """A smallest and a largest number, or one number for both."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_number(cls, value: Any) -> Any:
+        return {"min": value, "max": value} if isinstance(value, Scalar) else value
+
+
+class Rounds(_Range):
     """Smallest and largest number of rounds, or one number for exactly so many."""
 
     model_config = also_as(type="integer", minimum=1, maximum=MAX_ROUNDS)
@@ -52,11 +61,6 @@ class Rounds(Part):
     max: RoundCount | None = None
     """Rounds after which measuring stops in any case. Default: as many as the budget allows."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _one_number(cls, value: Any) -> Any:
-        return {"min": value, "max": value} if isinstance(value, Scalar) else value
-
     @model_validator(mode="after")
     def _ordered(self) -> Self:
         crossed = self.min is not None and self.max is not None and self.min > self.max
@@ -64,7 +68,7 @@ class Rounds(Part):
         return self
 
 
-class Sessions(Part):
+class Sessions(_Range):
     """Smallest and largest number of sessions, or one number for exactly so many."""
 
     model_config = also_as(type="integer", minimum=1, maximum=MAX_SESSIONS)
@@ -73,11 +77,6 @@ class Sessions(Part):
     """Sessions before the first interim analysis, at least 2."""
     max: SessionCount
     """Sessions after which measuring stops in any case."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _one_number(cls, value: Any) -> Any:
-        return {"min": value, "max": value} if isinstance(value, Scalar) else value
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
