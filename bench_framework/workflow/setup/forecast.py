@@ -11,6 +11,7 @@ from pathlib import Path
 
 from bench_framework.execution.machine.host import free_bytes
 from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.description import Description
 from bench_framework.model.documents import (
     PlanDocument,
     PlannedBuild,
@@ -23,7 +24,7 @@ from bench_framework.model.plan import Dataset, Plan
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates
-from bench_framework.workflow.setup.capability import Description, leave_out
+from bench_framework.workflow.setup.capability import leave_out
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S, EarlierRecord, Resolution
 
 

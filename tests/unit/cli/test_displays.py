@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import display
+from bench_framework.cli import display, line_display
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
 from bench_framework.cli.line_display import LineDisplay
@@ -47,7 +47,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     clock = Clock()
-    for module in (display, run_progress):
+    for module in (display, line_display, run_progress):
         monkeypatch.setattr(module, "seconds", clock)
     return clock
 
@@ -148,9 +148,9 @@ def test_a_stopped_input_counts_as_done_and_a_dropped_cell_as_a_problem(plan: Pl
 
 
 def test_each_line_names_its_host_if_there_are_several(capsys: pytest.CaptureFixture[str]) -> None:
-    line_display = LineDisplay(Console(), "rack-7")
-    line_display.notify(progress.Message("waits"))
-    line_display.notify(progress.Remark(Event("BX320", "the baseline drifted", "warning")))
+    rack = LineDisplay(Console(), "rack-7")
+    rack.notify(progress.Message("waits"))
+    rack.notify(progress.Remark(Event("BX320", "the baseline drifted", "warning")))
     text = capsys.readouterr().err
     assert " rack-7  note   waits\n" in text
     assert "warning[BX320]: rack-7: the baseline drifted" in text
