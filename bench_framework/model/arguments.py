@@ -1,4 +1,4 @@
-"""Arguments of commands, with slots in place of what is known later."""
+"""Arguments of commands, with slots in place of paths that are known later."""
 
 from __future__ import annotations
 

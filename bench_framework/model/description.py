@@ -1,4 +1,4 @@
-"""What a worker answers to `describe`: a JSON object, of which only the protocol was checked."""
+"""The answer of a worker to `describe`: a JSON object, of which only the protocol was checked."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

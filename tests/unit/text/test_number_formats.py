@@ -15,7 +15,7 @@ EXCEPTIONS = {
     "extensions/doctor/reference_programs.py": "names of files",
     "extensions/doctor/noise.py": "names of programs",
     "model/machine.py": "a fingerprint, which must not change",
-    "report/figures.py": "coordinates of SVG",
+    "report/svg.py": "coordinates of SVG",
     "extensions/history/site_pages.py": "coordinates of SVG",
     "features/profile/flame_graph.py": "coordinates of SVG",
     "report/render/gate.py": "seconds of JUnit XML",
