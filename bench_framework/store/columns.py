@@ -1,11 +1,10 @@
 """Columns of CSV tables, listed in ``columns.toml``: how they are described, written and read."""
 
 import csv
-import io
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -139,8 +138,8 @@ def metric_column(name: str, kind: str, about: str, path: Names) -> CsvColumn:
     return CsvColumn(name, kind, about, path, path, unit=METRICS[name].unit)
 
 
-def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:
-    """Return CSV text with commas, LF, a header line, decimal points and empty missing values.
+def fields_of(columns: Iterable[CsvColumn], rows: Iterable[object]) -> Iterator[list[Any]]:
+    """Yield the names of the columns, then the fields of each row for `csv_lines`.
 
     Texts are converted by `to_field`.
     Of several columns with the same name, the last one supplies the values.
@@ -148,17 +147,29 @@ def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:
     names = [column.name for column in columns]
     by_name = {column.name: column.get for column in columns}
     getters = [by_name[name] for name in names]
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(to_field, names))
+    yield [*map(to_field, names)]
     for row in rows:
-        # The writer prints missing values as empty fields, and numbers as the shortest text that
-        # parses to the same value.
         values = (get(row) for get in getters)
-        writer.writerow(
-            [("true" if v else "false") if v is True or v is False else v for v in values]
-        )
-    return file.getvalue()
+        yield [("true" if v else "false") if v is True or v is False else v for v in values]
+
+
+class _Echo:
+    """A file for a `csv.writer` that returns each line."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def csv_lines(rows: Iterable[Iterable[Any]], end: str = "\n") -> Iterator[str]:
+    """Yield CSV lines with commas, LF, decimal points and empty missing values."""
+    # The writer prints missing values as empty fields, and numbers as the shortest text that
+    # parses to the same value.
+    return map(csv.writer(_Echo(), lineterminator=end).writerow, rows)  # type: ignore[arg-type]
+
+
+def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:
+    """Return the CSV text of a table with a header line."""
+    return "".join(csv_lines(fields_of(columns, rows)))
 
 
 def from_csv(columns: Iterable[CsvColumn], row: Mapping[str, str]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ import binascii
 import bz2
 import csv
 import io
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,7 +24,8 @@ from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.plan import Plan
 from bench_framework.model.profile import Profile
 from bench_framework.model.run import Build, Event, Host, Look, PreparedInput
-from bench_framework.store import run_table, tables, wire
+from bench_framework.store import run_table, wire
+from bench_framework.store.columns import CsvColumn, csv_lines, fields_of
 from bench_framework.store.journal import Contents
 from bench_framework.store.lines import Header
 from bench_framework.store.source import Source
@@ -31,6 +33,9 @@ from bench_framework.store.wire import require_version
 
 MARK: Final = '<script type="application/x-bzip2" id="record-data">'
 DOWNLOAD: Final = "data:application/x-bzip2;base64,"
+MOST_FIELDS: Final = 2_000_000
+"""Fields of ``runs.csv`` that are computed together, if they may be too many for a page."""
+ROWS_AT_ONCE: Final = 1024
 _RECORD: Final = re.compile(re.escape(MARK) + r"(.*?)</script>", re.DOTALL)
 _RUNS: Final = re.compile(
     r'download="runs-by-column\.csv\.bz2" href="' + re.escape(DOWNLOAD) + r'([^"]*)"'
@@ -78,12 +83,37 @@ def packed_frame(frame: RecordFrame) -> str:
     return _packed(wire.adapter(RecordFrame).dump_json(frame))
 
 
-def runs_link(source: Source) -> str:
-    """Return the compressed columns of ``runs.csv``, sorted by configuration, as a data URL for a download."""
-    header, *rows = csv.reader(io.StringIO(tables.runs_text(source), newline=""))
-    cell = header.index("cell_id")
-    columns = zip(header, *sorted(rows, key=lambda row: row[cell]), strict=True)
-    return DOWNLOAD + _packed(_csv(columns).encode())
+def runs_link(source: Source, most: int | None = None) -> str | None:
+    """Return the compressed columns of ``runs.csv``, sorted by configuration, as a data URL for a download.
+
+    `None`: it has more than `most` bytes before base64 encoding.
+    """
+    columns = run_table.run_columns(source)
+    supplying = {column.name: column for column in columns}
+    runs = max(1, len(source.contents.blocks) + len(source.contents.observations))
+    # If the first columns are too many bytes, the others need not be computed.
+    step = len(columns) if most is None else max(1, MOST_FIELDS // runs)
+    packer, packed = bz2.BZ2Compressor(), b""
+    for some in (columns[start : start + step] for start in range(0, len(columns), step)):
+        for line in _lines_by_column(source, [supplying[column.name] for column in some]):
+            packed += packer.compress(line.encode())
+            if most is not None and len(packed) > most:
+                return None
+    packed += packer.flush()
+    if most is not None and len(packed) > most:
+        return None
+    return DOWNLOAD + base64.b64encode(packed).decode()
+
+
+def _lines_by_column(source: Source, columns: Sequence[CsvColumn]) -> Iterator[str]:
+    rows = fields_of(columns, run_table.run_rows(source, by_cell=True))
+    parts: list[list[str]] = []
+    while batch := [*itertools.islice(rows, ROWS_AT_ONCE)]:
+        # An empty field before all but the first part of a line gives the comma between them.
+        before = ("",) if parts else ()
+        lines = ((*before, *fields) for fields in zip(*batch, strict=True))
+        parts.append([*csv_lines(lines, end="")])
+    return ("".join(texts) + "\n" for texts in zip(*parts, strict=True))
 
 
 def is_embedded(page: str) -> bool:
@@ -132,13 +162,7 @@ def _by_row(text: str) -> str:
     """Return ``runs.csv`` from its columns, with the runs in the order of execution."""
     header, *rows = zip(*csv.reader(io.StringIO(text, newline="")), strict=True)
     seq = header.index("seq")
-    return _csv([header, *sorted(rows, key=lambda row: int(row[seq]))])
-
-
-def _csv(rows: Iterable[Iterable[str]]) -> str:
-    file = io.StringIO(newline="")
-    csv.writer(file, lineterminator="\n").writerows(rows)
-    return file.getvalue()
+    return "".join(csv_lines([header, *sorted(rows, key=lambda row: int(row[seq]))]))
 
 
 def _packed(data: bytes) -> str:

@@ -4,24 +4,28 @@ import errno
 import hashlib
 import os
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import MachineError, RecordError
-from bench_framework.foreign import open_regular, read_regular
+from bench_framework.foreign import open_regular
 from bench_framework.model.functions import FunctionCounts
 from bench_framework.model.looks import RoundLimit
 from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.kinds import Figures
 
+MOST_SHARED: Final = 1 << 14
+"""Parts of blocks that are remembered while a journal is read."""
 LONGEST_END: Final = 1 << 10
 """Bytes that contain the digest at the end of a line."""
 
 EARLIER_RECORDS: Final = "BX347"
 """Code of the event that compares a record with earlier ones."""
-_CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\Z')
+_CHAIN: Final = re.compile(rb',"chain":"([0-9a-f]{32})"}\n?\Z')
 """The end of a line: a digest of this line and of the digest in the line before."""
 
 
@@ -157,24 +161,68 @@ def read_journal(path: Path) -> Contents:
     version of benchctl wrote it.
     """
     try:
-        text = read_regular(path)
+        with open_regular(path) as file:
+            return _contents(path, file)
     except OSError as error:
         raise unreadable(path, error) from error
-    entries = text.split(b"\n")
-    entries.pop()  # text after the last newline: empty, or an incomplete line
-    if not entries:
+
+
+def _contents(path: Path, entries: Iterable[bytes]) -> Contents:
+    """Return the contents of a journal from its lines, of which one is in memory at a time."""
+    contents, chain, open_round, shared = None, b"", 0, _sharing()
+    for number, entry in enumerate(entries, start=1):
+        if not entry.endswith(b"\n"):
+            break
+        if contents is None:
+            contents = Contents(header := _header(path, entry), at=header.started_at)
+        else:
+            try:
+                open_round = take(contents, shared(wire.load_line(entry)), open_round)
+            except ValueError as error:
+                raise RecordError("BX411.journal-damaged", path=path, number=number) from error
+        if contents.changed_line is None:
+            text, chain = _chained(_CHAIN.sub(b"}\n", entry), chain)
+            contents.changed_line = None if text == entry else number
+    if contents is None:
         raise RecordError("BX411.journal-empty", path=path)
-    contents = Contents(_header(path, entries[0]))
-    contents.at = contents.header.started_at
-    contents.changed_line = _changed_line(entries)
-    open_round = 0
-    for number, line in enumerate(entries[1:], start=2):
-        try:
-            open_round = take(contents, wire.load_line(line), open_round)
-        except ValueError as error:
-            raise RecordError("BX411.journal-damaged", path=path, number=number) from error
     _skip(contents, open_round)
     return contents
+
+
+def _sharing() -> Callable[[lines.Line], lines.Line]:
+    """Return a function that replaces equal parts of blocks by one object, as most runs have the same."""
+    same: Callable[[Any], Any] = lru_cache(MOST_SHARED)(lambda part: part)
+    mapping = lru_cache(MOST_SHARED)(dict)
+    nothing: Mapping[str, Any] = {}
+
+    def shared(line: lines.Line) -> lines.Line:
+        if not isinstance(line, lines.Measured):
+            return line
+        block = line.block
+        receipts = (
+            replace(
+                receipt,
+                effective=mapping(tuple(receipt.effective.items())),
+                phases_s=receipt.phases_s or nothing,
+                counts=receipt.counts or nothing,
+                metrics=receipt.metrics or nothing,
+            )
+            for receipt in block.receipts
+        )
+        return lines.Measured(
+            replace(
+                block,
+                cell_id=same(block.cell_id),
+                answer=same(block.answer),
+                receipts=tuple(receipts),
+                exit_codes=same(block.exit_codes),
+                metrics=block.metrics or nothing,
+                missing=block.missing or nothing,
+                page_cache=same(block.page_cache),
+            )
+        )
+
+    return shared
 
 
 def _chained(text: bytes, before: bytes) -> tuple[bytes, bytes]:
@@ -186,15 +234,6 @@ def _chained(text: bytes, before: bytes) -> tuple[bytes, bytes]:
 def _chain_of(line: bytes) -> bytes:
     match = _CHAIN.search(line)
     return match[1] if match else b""
-
-
-def _changed_line(entries: list[bytes]) -> int | None:
-    before = b""
-    for number, entry in enumerate(entries, start=1):
-        if _chained(_CHAIN.sub(b"}", entry) + b"\n", before)[0] != entry + b"\n":
-            return number
-        before = _chain_of(entry)
-    return None
 
 
 def unreadable(path: Path, error: OSError) -> RecordError:

@@ -7,7 +7,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -184,7 +184,7 @@ def order_key(name: str) -> tuple[str, int]:
     return stem, int(number) if number.isdigit() else 1
 
 
-def write_whole(path: Path, text: str | bytes) -> None:
+def write_whole(path: Path, text: bytes | Iterable[str]) -> None:
     """Write a file under a temporary name, flush it to the disk, and rename it.
 
     Raises `MachineError`: writing failed (BX235). An existing file is unchanged.
@@ -208,10 +208,10 @@ def output_path(path: Path) -> Path:
     return path.resolve()
 
 
-def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
+def write_all(folder: Path, texts: Mapping[str, bytes | Iterable[str]]) -> None:
     """Write several files as `write_whole` does. None is renamed before all are on the disk.
 
-    The names are paths within the folder.
+    The names are paths within the folder. A text may be in parts.
 
     Raises `MachineError`: writing failed (BX235). Existing files are unchanged.
     """
@@ -219,7 +219,11 @@ def write_all(folder: Path, texts: Mapping[str, str | bytes]) -> None:
         # Files are renamed in the opposite order.
         for name, text in reversed([*texts.items()]):
             with opened.enter_context(whole(folder / name)).open("wb") as file:
-                file.write(text.encode() if isinstance(text, str) else text)
+                if isinstance(text, bytes):
+                    file.write(text)
+                else:
+                    parts = (text,) if isinstance(text, str) else text
+                    file.writelines(part.encode() for part in parts)
                 file.flush()
                 os.fsync(file.fileno())
 

@@ -8,6 +8,7 @@ import csv
 import io
 import itertools
 import math
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -26,7 +27,14 @@ from bench_framework.model.metrics import (
 from bench_framework.model.plan import Plan
 from bench_framework.model.run import Block, Build, Observation, Receipt
 from bench_framework.store import wire
-from bench_framework.store.columns import CsvColumn, from_csv, from_field, listed, metric_column
+from bench_framework.store.columns import (
+    CsvColumn,
+    from_csv,
+    from_field,
+    listed,
+    metric_column,
+    to_field,
+)
 from bench_framework.store.source import (
     Configuration,
     Source,
@@ -122,38 +130,54 @@ def _item(values: Sequence[T], index: int) -> T | None:
     return values[index] if index < len(values) else None
 
 
-def run_rows(source: Source) -> Iterator[dict[str, Any]]:
-    """Yield one row per run in the order of execution, then one per run outside timing."""
-    order = itertools.count()
-    for block in source.contents.blocks:
-        for index in range(max(1, len(block.wall_s))):
-            yield _run(source.cells[block.cell_id], block, next(order), index)
-    for place, o in enumerate(source.contents.observations, len(source.contents.blocks)):
-        # The block of a run outside timing has only its start, status and message.
-        block = Block(
-            seq=place,
-            round=0,
-            position=0,
-            cell_id=o.cell_id,
-            warmup=False,
-            status=o.status,
-            started_at=o.started_at,
-            timed_out=o.status == "timeout",
-            message=o.message,
-        )
-        counts = {m: v if m in UNTIMED else int(v) for m, v in o.values.items()}
-        yield _run(source.cells[o.cell_id], block, next(order)) | {
-            "observation": o,
-            "kind": o.kind,
-            "run": o.run,
-            "position": None,
-            "reported": None,
-            "counts": counts,
-            "peak_rss": counts.get(PEAK_RSS),
-            "cache_state": None,
-            "comparable": False,
-            "incomparable_reason": "outside timing",
-        }
+def run_rows(source: Source, *, by_cell: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield one row per run in the order of execution, then one per run outside timing.
+
+    With `by_cell`, the rows are sorted by configuration.
+    """
+    items = (*source.contents.blocks, *source.contents.observations)
+    # A block that was interrupted has one row.
+    counts = (max(1, len(i.wall_s)) if isinstance(i, Block) else 1 for i in items)
+    starts = array("Q", itertools.accumulate(counts, initial=0))
+    order: Sequence[int] = range(len(items))
+    if by_cell:
+        order = sorted(order, key=lambda place: to_field(items[place].cell_id))
+    for place in order:
+        item, seq = items[place], starts[place]
+        at = source.cells[item.cell_id]
+        if isinstance(item, Block):
+            for index in range(starts[place + 1] - seq):
+                yield _run(at, item, seq + index, index)
+        else:
+            yield _outside_timing(at, item, place, seq)
+
+
+def _outside_timing(at: Configuration, o: Observation, place: int, seq: int) -> dict[str, Any]:
+    # The block of a run outside timing has only its start, status and message.
+    block = Block(
+        seq=place,
+        round=0,
+        position=0,
+        cell_id=o.cell_id,
+        warmup=False,
+        status=o.status,
+        started_at=o.started_at,
+        timed_out=o.status == "timeout",
+        message=o.message,
+    )
+    counts = {m: v if m in UNTIMED else int(v) for m, v in o.values.items()}
+    return _run(at, block, seq) | {
+        "observation": o,
+        "kind": o.kind,
+        "run": o.run,
+        "position": None,
+        "reported": None,
+        "counts": counts,
+        "peak_rss": counts.get(PEAK_RSS),
+        "cache_state": None,
+        "comparable": False,
+        "incomparable_reason": "outside timing",
+    }
 
 
 _BEFORE: Final = listed("identity", "runs-head", "cell")

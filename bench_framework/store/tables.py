@@ -218,6 +218,11 @@ class CsvTable(NamedTuple):
     columns: tuple[CsvColumn, ...]
     rows: Iterable[object]
 
+    @property
+    def lines(self) -> Iterator[str]:
+        """The lines of its text. Equal sources give equal lines."""
+        return columns.csv_lines(columns.fields_of(*self))
+
 
 def record_tables(source: Source) -> dict[str, CsvTable]:
     """Return the tables of a record by name. Without a judgement: runs, builds and events."""
@@ -256,20 +261,16 @@ def record_tables(source: Source) -> dict[str, CsvTable]:
 
 def write_tables(folder: Path, source: Source) -> list[str]:
     """Write every available table and ``columns.json``. Return their names."""
-    files = {f"{name}.csv": content for name, content in table_texts(source).items()}
-    for name, content in (files | {layout.COLUMNS: dictionary(source)}).items():
+    files = {f"{name}.csv": table.lines for name, table in record_tables(source).items()}
+    for name, content in files.items():
         layout.write_whole(folder / name, content)
+    layout.write_whole(folder / layout.COLUMNS, dictionary(source))
     return [*files, layout.COLUMNS]
 
 
 def table_texts(source: Source) -> dict[str, str]:
     """Return the text of every table by name. Equal sources give equal texts."""
     return {name: columns.to_csv(*table) for name, table in record_tables(source).items()}
-
-
-def runs_text(source: Source) -> str:
-    """Return the text of ``runs.csv``."""
-    return columns.to_csv(*record_tables(source)["runs"])
 
 
 def dictionary(source: Source) -> str:

@@ -211,9 +211,8 @@ def write_pages(
         formats = (*pages, *(name for name in formats if name not in pages))
     runs = None
     if embed_runs is not False and record.contents.figures is None and "html" in formats:
-        runs = embedded_runs(data, record.contents, custom)
-        if embed_runs is None and runs.compressed_bytes > MOST_EMBEDDED:
-            runs = None
+        most = MOST_EMBEDDED if embed_runs is None else None
+        runs = embedded_runs(data, record.contents, custom, most)
     texts = render_files(data, document, formats=formats, runs=runs, templates=template)
     if texts:
         layout.replace_folder(record.path / TEMPLATES, custom)
@@ -231,8 +230,13 @@ def located(document: Document, folder: Path) -> Document:
     return replace(document, files=tuple(f"{here}/{PurePath(f).name}" for f in document.files))
 
 
-def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, str]) -> Runs:
-    """Return the record as a page contains it, with the custom templates of the page by file name."""
+def embedded_runs(
+    data: ReportData, contents: Contents, templates: Mapping[str, str], most: int | None = None
+) -> Runs | None:
+    """Return the record as a page contains it, with the custom templates of the page by file name.
+
+    `None`: it has more than `most` compressed bytes.
+    """
     from bench_framework.report.render.html import Runs
 
     frame = embedded.RecordFrame(
@@ -252,8 +256,9 @@ def embedded_runs(data: ReportData, contents: Contents, templates: Mapping[str, 
         templates=dict(templates),
         wording=data.wording,
     )
-    link = embedded.runs_link(Source(data.plan, contents, data.judgement))
-    return Runs(link, embedded.packed_frame(frame))
+    link = embedded.runs_link(Source(data.plan, contents, data.judgement), most)
+    runs = link and Runs(link, embedded.packed_frame(frame))
+    return runs if runs and (most is None or runs.compressed_bytes <= most) else None
 
 
 def template_texts(folder: Path | None) -> dict[str, str]:

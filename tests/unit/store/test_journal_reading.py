@@ -4,6 +4,7 @@ import errno
 import os
 import re
 import shutil
+import tracemalloc
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +34,28 @@ def test_what_was_appended_is_read(measured: Record) -> None:
     assert (contents.warmups, contents.rounds) == ({measured.plan.inputs[0].id: 1},) * 2
     assert contents.elapsed_s == 2.5
     assert contents.starts == 1
+
+
+def test_reading_needs_no_copy_of_the_file_and_stores_equal_parts_once(record: Record) -> None:
+    for seq in range(500):
+        record.append(lines.Measured(block(seq, "a" * 12, missing={"m": "x" * 4000})))
+    record.append(lines.RoundEnd(record.plan.inputs[0].id, 1, False, AT, 1.5))
+    path = journal_of(record)
+    read_journal(path)  # creates what later calls use again
+    tracemalloc.start()
+    try:
+        contents = read_journal(path)
+        size, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert contents.blocks == record.contents.blocks
+    assert peak - size < path.stat().st_size / 10
+    first, *others = contents.blocks
+    for other in others:
+        assert other.answer is first.answer
+        assert other.page_cache is first.page_cache
+        assert other.receipts[0].effective is first.receipts[1].effective
+        assert other.metrics is first.metrics
 
 
 def test_a_torn_last_line_is_ignored(measured: Record) -> None:

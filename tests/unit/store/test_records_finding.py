@@ -380,6 +380,8 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     layout.write_whole(path, "größe")
     layout.write_whole(path, b"second")
     assert path.read_bytes() == b"second"
+    layout.write_whole(path, (part for part in ("größe\n", "", "2")))
+    assert path.read_text(encoding="utf-8") == "größe\n2"
     assert [item.name for item in path.parent.iterdir()] == ["file"]
 
 

@@ -1,6 +1,9 @@
 """The tables: exact columns, exact numbers, and the same as DataFrames."""
 
+import base64
+import bz2
 import csv
+import io
 import json
 import math
 import random
@@ -16,8 +19,9 @@ from bench_framework.model.judgement import CellState, Judgement, NoiseFloor, Su
 from bench_framework.model.looks import looks_of
 from bench_framework.model.run import Event
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.store import columns, frames, layout, lines
+from bench_framework.store import columns, embedded, frames, layout, lines, tables
 from bench_framework.store.records import Record
+from bench_framework.store.source import Source
 from tests.build import make_comparison
 from tests.unit.store.conftest import block
 
@@ -241,6 +245,26 @@ def test_numbers_flags_and_gaps_are_written_the_same_everywhere() -> None:
     names = tuple(columns.CsvColumn(name, "number", "d", (name,)) for name in "abcde")
     text = columns.to_csv(names, [{"a": 0.1 + 0.2, "b": True, "c": None, "d": 1e-9, "e": 2**60}])
     assert text == "a,b,c,d,e\n0.30000000000000004,true,,1e-09,1152921504606846976\n"
+
+
+@pytest.mark.parametrize(("at_once", "fields"), [(1, 1), (2, 1 << 20), (1024, 40)])
+def test_the_runs_of_a_page_are_the_table_by_column_and_cell(
+    measured: Record, monkeypatch: pytest.MonkeyPatch, at_once: int, fields: int
+) -> None:
+    monkeypatch.setattr(embedded, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(embedded, "MOST_FIELDS", fields)
+    source = Source(measured.plan, measured.contents)
+    header, *rows = csv.reader(io.StringIO(tables.table_texts(source)["runs"], newline=""))
+    cell = header.index("cell_id")
+    expected = io.StringIO(newline="")
+    by_column = zip(header, *sorted(rows, key=lambda row: row[cell]), strict=True)
+    csv.writer(expected, lineterminator="\n").writerows(by_column)
+    link = embedded.runs_link(source)
+    assert link is not None
+    packed = base64.b64decode(link.removeprefix(embedded.DOWNLOAD))
+    assert packed == bz2.compress(expected.getvalue().encode())
+    assert embedded.runs_link(source, most=len(packed)) == link
+    assert embedded.runs_link(source, most=0) is None
 
 
 def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: Judgement) -> None:

@@ -111,7 +111,9 @@ def journal(record: Path, content: bytes) -> None:
 def table(record: Path, content: bytes) -> None:
     text = content.decode("utf-8", "replace")
     with records.open_record(record) as opened:
-        table_differences(text, tables.runs_text(Source(opened.plan, opened.contents, None)))
+        table_differences(
+            text, tables.table_texts(Source(opened.plan, opened.contents, None))["runs"]
+        )
         run_table.read(text, opened.plan, opened.contents.builds)
 
 
