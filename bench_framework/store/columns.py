@@ -164,7 +164,7 @@ def csv_lines(rows: Iterable[Iterable[Any]], end: str = "\n") -> Iterator[str]:
     """Yield CSV lines with commas, LF, decimal points and empty missing values."""
     # The writer prints missing values as empty fields, and numbers as the shortest text that
     # parses to the same value.
-    return map(csv.writer(_Echo(), lineterminator=end).writerow, rows)  # type: ignore[arg-type]
+    return map(csv.writer(_Echo(), lineterminator=end).writerow, rows)
 
 
 def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:

@@ -192,7 +192,7 @@ def _contents(path: Path, entries: Iterable[bytes]) -> Contents:
 def _sharing() -> Callable[[lines.Line], lines.Line]:
     """Return a function that replaces equal parts of blocks by one object, as most runs have the same."""
     same: Callable[[Any], Any] = lru_cache(MOST_SHARED)(lambda part: part)
-    mapping = lru_cache(MOST_SHARED)(dict)
+    mapping: Callable[[Any], dict[str, str]] = lru_cache(MOST_SHARED)(dict)
     nothing: Mapping[str, Any] = {}
 
     def shared(line: lines.Line) -> lines.Line:

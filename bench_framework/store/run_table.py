@@ -47,7 +47,7 @@ from bench_framework.text.reasons import phrase
 
 T = TypeVar("T")
 Fields = dict[str, str]
-Rows = list[tuple[int, Fields]]
+Rows = Iterator[tuple[int, Fields]]
 """Rows with their numbers, from 2."""
 USER_HZ: Final = 100
 """Ticks per second of /proc/stat, which are 100 on every supported platform."""
@@ -135,7 +135,7 @@ def run_rows(source: Source, *, by_cell: bool = False) -> Iterator[dict[str, Any
 
     With `by_cell`, the rows are sorted by configuration.
     """
-    items = (*source.contents.blocks, *source.contents.observations)
+    items: list[Block | Observation] = [*source.contents.blocks, *source.contents.observations]
     # A block that was interrupted has one row.
     counts = (max(1, len(i.wall_s)) if isinstance(i, Block) else 1 for i in items)
     starts = array("Q", itertools.accumulate(counts, initial=0))
@@ -232,23 +232,29 @@ def read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], l
 
 
 def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], list[Observation]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
+    # `io.StringIO` would need four bytes for each character.
+    file = io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", newline="")
+    reader = csv.DictReader(file)
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
     if missing := [name for name in ("kind", "cell_id", "block") if name not in header]:
         raise _damaged(f"it lacks the columns {', '.join(missing)}")
-    rows = list(enumerate(reader, 2))
     columns = _columns_by_cell(header, plan, builds)
-    for line, row in rows:
-        if row["cell_id"] not in columns:
-            raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
-    timed = [entry for entry in rows if entry[1]["kind"] == "timed"]
-    blocks = (
+    observations: list[Observation] = []
+
+    def timed() -> Rows:
+        for line, row in enumerate(reader, 2):
+            if row["cell_id"] not in columns:
+                raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
+            if row["kind"] == "timed":
+                yield line, row
+            else:
+                observations.append(_guarded(line, partial(_observation, row)))
+
+    blocks = [
         _guarded(group[0][0], partial(_block, [row for _, row in group], columns))
-        for group in _by_block(timed)
-    )
-    others = ((line, row) for line, row in rows if row["kind"] != "timed")
-    observations = (_guarded(line, partial(_observation, row)) for line, row in others)
-    return list(blocks), list(observations)
+        for group in _by_block(timed())
+    ]
+    return blocks, observations
 
 
 def _damaged(what: str) -> RecordError:
@@ -280,7 +286,7 @@ def _columns(*roots: str) -> list[CsvColumn]:
     return [column for column in COLUMNS if column.field and column.field[0] in roots]
 
 
-def _by_block(rows: Rows) -> Iterator[Rows]:
+def _by_block(rows: Rows) -> Iterator[list[tuple[int, Fields]]]:
     """Yield the rows of each block. Raises `RecordError`: blocks out of order or mixed."""
     last = -1
     for number, members in itertools.groupby(rows, key=lambda entry: entry[1]["block"]):

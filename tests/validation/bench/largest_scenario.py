@@ -3,7 +3,8 @@
 Nothing is measured: the records are made. A command that judges, renders or plans runs in a process of its own.
 
 ``python tests/validation/bench/largest_scenario.py [FOLDER]`` keeps the records in FOLDER and uses what is there.
-With ``--product``, it also makes a record of 1000 configurations in 1000 rounds, and judges and reports it.
+With ``--product``, it also makes a record of 1000 configurations in 1000 rounds, or in as many as follow, and judges
+and reports it.
 """
 
 import argparse
@@ -46,11 +47,8 @@ LIMITS = {
     "site of both": (240.0, 1500.0),
 }
 """The most seconds of processor time, and the most MiB."""
-PRODUCT = {
-    "report of 1000 configurations, 1000 rounds": (math.inf, math.inf),
-    "verify of 1000 configurations, 1000 rounds": (math.inf, math.inf),
-}
-"""It needs about 11 GiB, and has no limit yet."""
+PRODUCT = ("report", "verify")
+"""Commands on the record of ``--product``. They have no limit yet."""
 
 
 def call(*words: str) -> tuple[float, float, float, int, str]:
@@ -75,7 +73,9 @@ def main() -> int:
     """Print each with its limits; return 1 if one is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", nargs="?", type=Path)
-    parser.add_argument("--product", action="store_true", help="1000 configurations in 1000 rounds")
+    parser.add_argument(
+        "--product", nargs="?", type=int, const=1000, help="rounds of 1000 configurations"
+    )
     options = parser.parse_args()
     given, missed = options.folder, False
     with tempfile.TemporaryDirectory() as scratch:
@@ -93,9 +93,11 @@ def main() -> int:
         ]
         limits = LIMITS
         if options.product:
-            limits = LIMITS | PRODUCT
-            product = str(measured(folder / "product", 1000, judge=False, cells=1000))
-            commands += [("report", product), ("verify", product)]
+            rounds = options.product
+            name = f"of 1000 configurations, {rounds} rounds"
+            limits = LIMITS | {f"{command} {name}": (math.inf, math.inf) for command in PRODUCT}
+            product = measured(folder / f"product-{rounds}", rounds, judge=False, cells=1000)
+            commands += [(command, str(product)) for command in PRODUCT]
         for (name, most), words in zip(limits.items(), commands, strict=True):
             seconds, cpu, peak, code, text = call(*words)
             refused = REFUSED in text
