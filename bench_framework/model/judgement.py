@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Final, Literal
 
 from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
@@ -280,6 +280,15 @@ class CellState:
     cache: Literal["cold", "warm", "unknown"] = "unknown"
     """Observed state of the page cache at the start of every run."""
 
+    def maps_input(self, values: Mapping[str, str]) -> bool:
+        """Return whether a variant with these values maps its input, so that its memory includes those pages."""
+        return any(
+            MAPPED in mode.split("-") for mode in (*values.values(), *self.effective.values())
+        )
+
+
+MAPPED: Final = "mmap"
+"""Part of the name of each value of an axis that maps files into memory."""
 
 RecordStatus = Literal[
     "conclusive",

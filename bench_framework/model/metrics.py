@@ -306,7 +306,8 @@ for _target in registry().additions("metric", METRICS):
             raise ValueError(f"the formula of the metric {_target.name} names an unknown one")
         METRICS[_target.name] = _rate(_target.name, direction="none", **_target.options)
 
-MEMORY_PARTS: Final = ("anon_bytes", "file_bytes")
+ANONYMOUS: Final = "anon_bytes"
+MEMORY_PARTS: Final = (ANONYMOUS, "file_bytes")
 """Parts of the memory at the peak, from runs outside timing."""
 GATED: Final = tuple(kind for kind in METRICS.values() if kind.gated)
 """Metrics for which `gate` accepts a tolerated growth."""

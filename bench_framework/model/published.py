@@ -234,7 +234,7 @@ def _rounded_to(number: str, side: int) -> float:
 
 
 REFERENCE: Final = re.compile(
-    r"\{(?P<kind>contrast|experiment|derived): (?P<name>[^{},]+)(?:, metric: (?P<metric>\w+))?"
+    r"\{(?P<kind>contrast|experiment|derived): (?P<name>(?:[^{},]|,(?! \w+:))+)(?:, metric: (?P<metric>\w+))?"
     r"(?:, input: (?P<input>[^{},]+))?\}"
 )
 """A reference of an author's text to a result, such as ``{contrast: rayon against tokio}``."""

@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from bench_framework.model.judgement import Comparison
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.verdict import Interval, Verdict
@@ -36,13 +36,11 @@ from bench_framework.units import counted
 
 MANY_ROWS: Final = 14
 """Most rows of a table that leaves out variants."""
-ANONYMOUS: Final = "anon_bytes"
-MAPPED: Final = "mmap"
 FEW_MORE: Final = 3
 """Number of further variants for which no variant is left out."""
-INTERVAL: Final = "less ← → more"
+INTERVAL: Final = "less\u00a0←\u00a0→\u00a0more"
 """Title of the drawn intervals."""
-BY_RATIO: Final = "≈: that of the baseline × the ratio, which compares runs of the same round."
+BY_RATIO: Final = "≈: baseline × the ratio of the runs of each round."
 BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
 MOST_DESCRIBED: Final = 16
@@ -234,8 +232,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
 
 def is_mapped(data: ReportData, cell: PlanCell) -> bool:
     """Return whether a configuration maps its input, so that its peak memory includes those pages."""
-    modes = (*dict(data.variant_of(cell).values).values(), *data.state(cell.id).effective.values())
-    return any(MAPPED in value.split("-") for value in modes)
+    return data.state(cell.id).maps_input(dict(data.variant_of(cell).values))
 
 
 def _mapped_note(data: ReportData, cell: PlanCell) -> str:

@@ -23,6 +23,8 @@ _WAITS: Final = {
 }
 LEAST_SHARE: Final = 0.05
 """Smaller shares of a difference are not listed."""
+_HALF_PERCENT: Final = 0.005
+"""Smaller negative shares are printed as 0 %, without a sign."""
 SLACK: Final = 0.1
 """A share of a part below 0 or above 1 by at most this is 0 or 1, and another one is unknown."""
 
@@ -68,7 +70,7 @@ def _of_part(share: float) -> str:
 
 def share_text(share: float) -> str:
     """Return a share of a difference as whole percent, such as ``−45 %``."""
-    return f"{MINUS if round(share, 2) < 0 else ''}{format_percent(abs(share), decimals=0)}"
+    return f"{MINUS if share <= -_HALF_PERCENT else ''}{format_percent(abs(share), decimals=0)}"
 
 
 def counter_text(counter: CounterDifference, fault_cost: float | None = None) -> str:

@@ -117,6 +117,7 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
     fact = facts.Resources(
         input=item.label if len(view.plan.inputs) > 1 else "",
         memory=view.amount(cell),
+        unmapped=view.unmapped(cell),
         main=view.metric,
     )
     if fact.memory and cell != other and (theirs := view.amount(other)):

@@ -10,7 +10,7 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
 from bench_framework.model.judgement import BestGroup, Comparison, Judgement
-from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, METRICS, PEAK_RSS
 from bench_framework.model.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.run import Build, PreparedInput
@@ -126,6 +126,14 @@ class SummaryView(ComparisonClaims):
             return None
         known_unit: Literal["bytes", "s"] = "s" if unit == "s" else "bytes"
         return Quantity(value=value, unit=known_unit, family=self.plan.unit_family)
+
+    def unmapped(self, cell_id: str) -> Quantity | None:
+        """Return the memory of a cell without mapped pages, if it maps its input and this is known."""
+        state = next((s for s in self.judgement.states if s.cell_id == cell_id), None)
+        values = dict(self.plan.variant(self.cells[cell_id].variant_id).values)
+        if state is None or not state.maps_input(values):
+            return None
+        return self.amount(cell_id, ANONYMOUS)
 
     def choice(self) -> tuple[str, ...]:
         """Return the values to which the scenario restricts the choice, empty without them."""

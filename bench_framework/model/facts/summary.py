@@ -131,6 +131,8 @@ class Resources:
     input: str = ""
     """Label of the input if there are several."""
     memory: Quantity | None = None
+    unmapped: Quantity | None = None
+    """The part of `memory` without mapped pages, if the variant maps its input."""
     other: str = ""
     """The other variant, empty without one."""
     other_memory: Quantity | None = None

@@ -65,4 +65,4 @@ def amount(data: ReportData, ratio: float) -> str:
 def colours(data: ReportData) -> str:
     """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
     margin = format_percent(data.margin)
-    return f"▼ ▲: whole interval beyond {margin}; ≡: within; ·: neither"
+    return f"▼ ▲: by more than {margin}; ≡: no difference; ·: small or inconclusive"

@@ -33,7 +33,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     kind = "the change" if of_changes else "the share"
     where = data.on_input(item, "")
     desc = (
-        f"Whole runs and peak memory{f' on {where}' if where else ''}; lines: {CI}s of {kind}; "
+        f"Whole runs and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
         f"{amounts.colours(data)}."
     )
     limit = listed[0].limit

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan import Cell as PlanCell
 from bench_framework.model.plan import Input, Role
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -11,7 +11,7 @@ from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time
 from bench_framework.report.claim_blocks import key_claim
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import ANONYMOUS, is_mapped
+from bench_framework.report.main_table import is_mapped
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import (
     CI,

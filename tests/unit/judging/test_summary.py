@@ -1,7 +1,11 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
+from dataclasses import replace
+
 import pytest
 
+from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.metrics import ANONYMOUS
 from bench_framework.model.policies import JudgePolicy
 from tests.unit.judging.conftest import Study, timing
 
@@ -21,11 +25,11 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("c", "spread", "expected"),
     [
-        (-0.7, 0.01, "use c: not significantly different from b, with the least memory of the two"),
+        (-0.7, 0.01, "use c: not significantly different from b, with less memory"),
         (
             -0.68,
             0.5,
-            "use b: not significantly different from c, with the best estimate of the two",
+            "use b: not significantly different from c, with the better estimate",
         ),
     ],
     ids=["within the margin", "beyond the margin"],
@@ -43,6 +47,22 @@ def test_memory_decides_only_between_estimates_within_the_margin(
     assert {example.cell("b").id, example.cell("c").id} <= {*judged.best[0].cell_ids}
     (text,) = [claim.text for claim in judged.claims if claim.kind == "recommendation"]
     assert expected in text.lower()
+
+
+def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
+    example = Study(arms=("read", "mmap", "mmapped"))
+    judged = example.judge(example.blocks(timing({})))
+    anonymous = [
+        replace(s, metric=ANONYMOUS, median=5e6) for s in judged.summaries if s.metric == "wall"
+    ]
+    judged = replace(judged, summaries=(*judged.summaries, *anonymous))
+    view = SummaryView(example.plan, judged, {}, ())
+    unmapped = {arm: view.unmapped(example.cell(arm).id) for arm in ("read", "mmap", "mmapped")}
+    assert {arm: q and q.value for arm, q in unmapped.items()} == {
+        "read": None,
+        "mmap": 5e6,
+        "mmapped": None,
+    }
 
 
 def test_without_a_margin_no_number_of_rounds_is_enough() -> None:

@@ -106,6 +106,6 @@ def test_a_second_difference_is_where_its_pair_is(kind: str, warned: bool, in_li
     blocks = summary.build(replace(data, judgement=replace(data.judgement, claims=more)))
     warnings = [b for b in blocks if isinstance(b, Box) and b.tone == "warning"]
     (lines,) = [b for b in blocks if isinstance(b, Bullets)]
-    text = "Two differences at once: also minor page faults 3\u202f791 and 349."
+    text = "Also different: minor page faults 3\u202f791 and 349."
     assert any("Two differences" in s.lead for box in warnings for s in box.sentences) is warned
     assert [line.text.endswith(text) for line in lines.items].count(True) == in_line

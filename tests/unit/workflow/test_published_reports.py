@@ -117,8 +117,8 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
     text = SCENARIO.read_text()
     changes = {
         "label: native build": "label: for this CPU",
-        "question: Does a custom executor": "question: Would a custom executor",
-        "8 blocking threads against the default of 500:": "Fewer blocking threads:",
+        "question: With as many threads": "question: With equal threads",
+        "8 blocking threads instead of the default of 500:": "Fewer blocking threads:",
         "name: buffers of 128 KiB against 64 KiB": "name: larger buffers",
     }
     for before, after in changes.items():
@@ -129,7 +129,7 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
     later.write_text(text)
     assert run_command_line(["report", str(folder), "--wording", str(later), "--format", "md"]) == 0
     page = (folder / "report.md").read_text()
-    assert "# Would a custom executor" in page
+    assert "# With equal threads" in page
     assert "Fewer blocking threads: " in page
     assert "for this CPU" in (folder / "cells.csv").read_text()
     assert verify(tmp_path, str(folder)).differences == ()
