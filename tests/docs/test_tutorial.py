@@ -34,7 +34,7 @@ SHAPE = (
     ("#[-–]#", "#"),
     (r"takes # % less time than|is #(×| %) faster than", "is faster than"),
     (r"[▲▼·≡][^[\n]*\[#, #\]", "ratio"),
-    (r"is #(×| %) slower than", "is slower than"),
+    (r"#(×| %) slower", "slower"),
     (r"# (ms|s|min)\b", "# s"),
 )
 """Patterns of what varies between measurements of the same programs, and their replacements."""
