@@ -312,13 +312,18 @@ class Launcher:
         return answer
 
     def _handle_death(self) -> None:
-        """Kill the command's group after the launcher died; PDEATHSIG kills only the command."""
+        """Kill the command's group after the launcher died; PDEATHSIG kills only the command.
+
+        Raises `Interrupted` if the user requested a stop, else `MachineError` (BX232).
+        """
         if self.running is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.running, signal.SIGKILL)
         self.running = None
         self._buffer = b""
         self.close()
+        if self.check_stop is not None:
+            self.check_stop()  # Ctrl-C can reach the launcher before it has a session of its own
         raise MachineError("BX232")
 
 

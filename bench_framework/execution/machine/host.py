@@ -188,10 +188,15 @@ def version_of(
     cwd: str | None = None,
     option: str = "--version",
 ) -> str | None:
-    """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails."""
+    """Return the first line of ``TOOL --version``; `None` if the tool is missing or fails.
+
+    Raises `MachineError` (BX232): the launcher died, which says nothing about the tool.
+    """
     try:
         output = launcher.capture([tool, option], env, cwd=cwd, timeout_s=20)
-    except MachineError:
+    except MachineError as error:
+        if error.code == "BX232":
+            raise
         return None
     lines = (output.stdout or output.stderr).strip().splitlines()
     return lines[0].strip() if output.ok and lines else None

@@ -218,5 +218,6 @@ def write_new(
             ) from error
     if check is not None:
         check()
-    write_files(files)
+    # A scenario is renamed last: if the disk fails before, the same command can be repeated.
+    write_files(dict(sorted(files.items(), key=lambda item: item[0].suffix == ".yaml")))
     return tuple(files)

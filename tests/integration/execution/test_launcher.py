@@ -17,7 +17,7 @@ from bench_framework.execution.inputs.pagecache import InputPages
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import MOST_CAPTURED, Command, Launcher
 from tests.build import require
-from tests.integration.processes import wait_for
+from tests.integration.processes import executable, wait_for
 
 ENV = {"PATH": "/usr/bin:/bin"}
 
@@ -248,6 +248,23 @@ def test_the_command_of_a_killed_launcher_is_killed(tmp_path: Path) -> None:
     wait_for_end([int(line) for line in pids.read_text().split()])
     assert launcher.run(sh("exit 0")).ok  # a new one is started
     launcher.close()
+
+
+def test_a_dead_launcher_is_no_defect_of_the_tool_whose_version_is_read(tmp_path: Path) -> None:
+    """Ctrl-C can reach the launcher before it has a session of its own."""
+
+    def stop() -> None:
+        raise Interrupted("BX130.command", argv="tool")
+
+    tool = tmp_path / "tool"
+    executable(tool, "#!/bin/sh\nkill -KILL $PPID; sleep 5\n")
+    with Launcher() as launcher:
+        with pytest.raises(MachineError) as caught:
+            host.version_of(launcher, str(tool), {})
+        assert caught.value.code == "BX232"
+        launcher.check_stop = stop
+        with pytest.raises(Interrupted):
+            host.version_of(launcher, str(tool), {})
 
 
 def test_the_launcher_is_small(launcher: Launcher) -> None:

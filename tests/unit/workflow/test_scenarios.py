@@ -58,3 +58,22 @@ def test_a_full_disk_leaves_no_new_file(
     assert [*(tmp_path / "bench").iterdir()] == []
     monkeypatch.undo()
     assert len(start_folder(tmp_path / "bench")) == 2
+
+
+def test_init_can_be_repeated_if_the_disk_fills_before_the_last_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace, renamed = Path.replace, list[Path]()
+
+    def full(path: Path, target: Path) -> Path:
+        if renamed:
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        renamed.append(target)
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(MachineError):
+        start_folder(tmp_path / "bench")
+    monkeypatch.undo()
+    assert [path.name for path in (tmp_path / "bench").iterdir()] == ["scenario.schema.json"]
+    assert len(start_folder(tmp_path / "bench")) == 2
