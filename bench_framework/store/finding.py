@@ -34,19 +34,23 @@ def find_records(
 
     `without_rounds` includes those without rounds, such as imported ones.
     """
-    if scenario is not None:
-        folders = [root / scenario]
-    else:
-        folders = [folder for folder in root.iterdir() if folder.is_dir()] if root.is_dir() else []
+    folders = [root / scenario] if scenario is not None else _folders_in(root)
     records = [
         record
         for folder in folders
-        if folder.is_dir()
-        for record in folder.iterdir()
+        for record in _folders_in(folder)
         if layout.is_record_id(record.name)
         and (is_record(record) if without_rounds else (record / layout.JOURNAL).is_file())
     ]
     return _by_start(records)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder; none if there is none, or if another process removed it meanwhile."""
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def _by_start(records: list[Path]) -> list[Path]:
@@ -79,8 +83,9 @@ def find_steps(root: Path) -> list[Path]:
     They are one folder deeper (``bisect/NAME/ID``), so that `find_records` does not take them for
     records of a scenario.
     """
-    folders = [f for f in root.glob("*/*/*") if layout.is_record_id(f.name) and is_record(f)]
-    return _by_start(folders)
+    names = (name for search in _folders_in(root) for name in _folders_in(search))
+    records = (record for name in names for record in _folders_in(name))
+    return _by_start([r for r in records if layout.is_record_id(r.name) and is_record(r)])
 
 
 def is_step(folder: Path) -> bool:

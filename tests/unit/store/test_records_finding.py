@@ -134,6 +134,25 @@ def test_steps_of_a_search_are_found_separately(tmp_path: Path) -> None:
     assert draft in {item.path for item in list_items(tmp_path, kinds=("scratch",))}
 
 
+def test_a_draft_that_another_process_removes_meanwhile_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a/20260101T0000Z", "a/.20260101T0001Z.part", "bisect/a/20260101T0002Z"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / layout.JOURNAL).touch()
+    is_dir = Path.is_dir
+
+    def removed_afterwards(path: Path) -> bool:
+        found = is_dir(path)
+        if path.name.endswith(".part"):
+            shutil.rmtree(path)
+        return found
+
+    monkeypatch.setattr(Path, "is_dir", removed_afterwards)
+    assert find_steps(tmp_path) == [tmp_path / "bisect/a/20260101T0002Z"]
+    assert not (tmp_path / "a/.20260101T0001Z.part").exists()
+
+
 def test_the_error_for_an_unknown_name_lists_the_records(tmp_path: Path) -> None:
     record = create(tmp_path)
     with pytest.raises(UsageError, match="there is no record `dmo`") as caught:
