@@ -46,7 +46,7 @@ def find_records(
 
 
 def _folders_in(folder: Path) -> list[Path]:
-    """Return the folders in a folder; none if there is none, or if another process removed it meanwhile."""
+    """Return the folders in a folder; nothing if it does not exist, or if another process removed it meanwhile."""
     try:
         return [path for path in folder.iterdir() if path.is_dir()]
     except (FileNotFoundError, NotADirectoryError):

@@ -143,10 +143,10 @@ def test_a_draft_that_another_process_removes_meanwhile_is_no_error(
     is_dir = Path.is_dir
 
     def removed_afterwards(path: Path) -> bool:
-        found = is_dir(path)
+        result = is_dir(path)
         if path.name.endswith(".part"):
             shutil.rmtree(path)
-        return found
+        return result
 
     monkeypatch.setattr(Path, "is_dir", removed_afterwards)
     assert find_steps(tmp_path) == [tmp_path / "bisect/a/20260101T0002Z"]
