@@ -295,7 +295,7 @@ def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event
             Verdict.INCONCLUSIVE,
             1.03,
             (0.97, 1.09),
-            "Not decided: ./new vs ./old is inconclusive",
+            "Not decided: ./new vs ./old: +3 % [−3, +9]",
         ),
     ],
 )
