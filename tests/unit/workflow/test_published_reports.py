@@ -117,7 +117,7 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
     text = SCENARIO.read_text()
     changes = {
         "label: native build": "label: for this CPU",
-        "question: With as many threads": "question: With equal threads",
+        "question: With one thread each": "question: With equal threads",
         "8 blocking threads instead of the default of 500:": "Fewer blocking threads:",
         "name: buffers of 128 KiB against 64 KiB": "name: larger buffers",
     }
