@@ -12,7 +12,7 @@ from bench_framework.text.errors import error_text
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.run import Event
+    from bench_framework.model.record.run import Event
 
 EXIT_DONE = 0
 EXIT_WORSE = 1

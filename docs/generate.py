@@ -19,8 +19,8 @@ from bench_framework import assets
 from bench_framework.cli.app import app
 from bench_framework.cli.commands.schema import document_schema, document_types, documents
 from bench_framework.features.document import SECTIONS
-from bench_framework.model.declared_metrics import UNITS
 from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.text.errors import explanations

@@ -4,7 +4,7 @@ import os
 from dataclasses import MISSING, Field, fields, is_dataclass
 from pathlib import Path
 
-from bench_framework.model.arguments import Slot
+from bench_framework.model.plan.arguments import Slot
 
 COMMANDS = {"command", "prepare", "cleanup", "stdin", "tuning", "train", "program"}
 """Fields with words of commands, which are in brackets."""

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from bench_framework.model.judgement import Comparison, Family
-from bench_framework.model.plan import Cell, Input, Plan, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.profile import Frame, Profile, Sampler, Stack, Unwinding
+from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason
-from bench_framework.model.run import Block
+from bench_framework.model.record.profile import Frame, Profile, Sampler, Stack, Unwinding
+from bench_framework.model.record.run import Block
+from bench_framework.model.result.judgement import Comparison, Family
 from bench_framework.model.verdict import Thresholds, Verdict
 
 T = TypeVar("T")

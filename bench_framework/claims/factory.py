@@ -12,19 +12,19 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Evidence, Scope
 from bench_framework.model.facts.summary import Counts
-from bench_framework.model.judgement import (
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import Reason, message
+from bench_framework.model.record.run import Build, PreparedInput
+from bench_framework.model.result.judgement import (
     CellState,
     Comparison,
     Derived,
     Judgement,
     NoiseFloor,
 )
-from bench_framework.model.looks import Looks
-from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import Reason, message
-from bench_framework.model.run import Build, PreparedInput
 from bench_framework.model.verdict import Verdict
 
 LEAST_SIZES: Final = 3

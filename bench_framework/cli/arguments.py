@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, get_type_hints
 from typer import Argument, Option, echo, style
 from typer.core import TyperCommand, TyperGroup
 
-from bench_framework.model.invocation import RequestOptions
+from bench_framework.model.plan.invocation import RequestOptions
 from bench_framework.text.lines import wrap
 
 ScenarioFile = Annotated[
@@ -199,7 +199,7 @@ OPTIONS: Final[dict[str, Any]] = {
         help="Binary; default: the only one, `default-run`, or the one named as the package.",
     ),
 }
-"""The options of the fields of `model.invocation`."""
+"""The options of the fields of `model.plan.invocation`."""
 Events = Annotated[
     Path | None,
     Option(

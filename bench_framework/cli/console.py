@@ -22,7 +22,7 @@ from bench_framework.text.lines import wrap
 from bench_framework.text.words import in_ascii
 
 if TYPE_CHECKING:
-    from bench_framework.model.run import Event
+    from bench_framework.model.record.run import Event
     from bench_framework.report.blocks import Document
     from bench_framework.workflow.pages import Pages
 
@@ -74,7 +74,7 @@ class Console:
 
     def emit_json(self, document: object, *, indent: int | None = 2) -> None:
         """Print a dataclass as one JSON document, the only thing on stdout with ``--json``."""
-        from bench_framework.model.documents import document_text
+        from bench_framework.model.documents.plan import document_text
 
         self.emit(escape_active_json(document_text(document, indent)))
 

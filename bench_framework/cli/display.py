@@ -26,7 +26,7 @@ from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.progress import Observer
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Role
+from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.widths import visible_lines
 from bench_framework.text import numbers, words

@@ -18,13 +18,13 @@ from bench_framework.errors import (
     BuildError,
     UsageError,
 )
-from bench_framework.model.decision import Decision
+from bench_framework.model.result.decision import Decision
 from bench_framework.registry import registry
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.execution.progress import Observer
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan.plan import Plan
     from bench_framework.workflow.gate import GateResult
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench_framework.model.arguments import Word, filled
-from bench_framework.model.plan import Cell, Plan
+from bench_framework.model.plan.arguments import Word, filled
+from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.text.answers import how_compared
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent, format_size

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 from typing import Final
 
-from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.facts.builds import BuildChanges, Difference, SizeChange
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.run import Build
 from bench_framework.text import builds as words
 
 LEAST_BYTES: Final = 256

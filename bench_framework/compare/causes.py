@@ -10,7 +10,6 @@ from typing import Final, NamedTuple, get_args
 
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.samples import Sample
-from bench_framework.model.declarations import CauseCounter, Mechanism
 from bench_framework.model.facts.causes import (
     HANDLED,
     Cause,
@@ -21,12 +20,13 @@ from bench_framework.model.facts.causes import (
     TimePart,
     TwoDifferences,
 )
-from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, FAULT_COST, METRICS, WAITING, WAITS, WALL
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.planned_comparisons import contrast_cells
-from bench_framework.model.policies import Metric
-from bench_framework.model.run import Block, Observation
+from bench_framework.model.plan.declarations import CauseCounter, Mechanism
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.planned_comparisons import contrast_cells
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.run import Block, Observation
+from bench_framework.model.result.judgement import Comparison, Judgement
 
 FACTOR: Final = 2.0
 """A counter differs if one side has more than this factor of the other."""

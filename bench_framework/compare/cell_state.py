@@ -16,14 +16,14 @@ from bench_framework.compare.samples import (
     cache_unverified,
     runs_within,
 )
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.description import announced_metrics, axis_values
 from bench_framework.model.facts import Coverage
-from bench_framework.model.judgement import CellState, Comparison
-from bench_framework.model.plan import CacheState, Cell, Plan, Role
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
+from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.run import Block, Build, Event
+from bench_framework.model.record.description import announced_metrics, axis_values
+from bench_framework.model.record.run import Block, Build, Event
+from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase

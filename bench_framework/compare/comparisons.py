@@ -13,10 +13,10 @@ from bench_framework.compare import (
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.pairs import judge_pairs, unjudged
 from bench_framework.compare.stage import MetricPair, Stage
-from bench_framework.model.judgement import Comparison, Family, NoiseFloor
 from bench_framework.model.metrics import PEAK_RSS, is_exact
-from bench_framework.model.plan import Cell, Role
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.result.judgement import Comparison, Family, NoiseFloor
 
 Exact = Callable[[Cell, Cell, Metric], Comparison]
 """Compares a deterministic metric of two cells."""

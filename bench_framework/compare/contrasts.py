@@ -20,13 +20,13 @@ from bench_framework.compare.decide import Evidence, decide, equivalence_level
 from bench_framework.compare.same_programs import Pairs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Runs
-from bench_framework.model.judgement import Comparison, NoiseFloor
-from bench_framework.model.looks import Looks, rounds_needed
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.looks import Looks, rounds_needed
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, ReasonCode
-from bench_framework.model.run import Look, PreparedInput
-from bench_framework.model.structure import ContrastResult
+from bench_framework.model.record.run import Look, PreparedInput
+from bench_framework.model.result.judgement import Comparison, NoiseFloor
+from bench_framework.model.result.structure import ContrastResult
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import adjust_for_looks, holm

@@ -12,12 +12,12 @@ from bench_framework.compare import same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Stage
 from bench_framework.compare.verdict import PLAIN_LEVEL
-from bench_framework.model import contention
-from bench_framework.model.judgement import Comparison, NoiseFloor
-from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Input, Plan
-from bench_framework.model.run import Block, Build, Event
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.record import contention
+from bench_framework.model.record.run import Block, Build, Event
+from bench_framework.model.result.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.errors import new_event

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework import rounding
-from bench_framework.model.judgement import Comparison, Family, Statistic
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
+from bench_framework.model.result.judgement import Comparison, Family, Statistic
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 from bench_framework.text.numbers import AB_TIMES_FROM, TIMES_FROM, is_factor

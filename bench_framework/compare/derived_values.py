@@ -15,11 +15,11 @@ from typing import Final
 from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.compare.samples import Sample
 from bench_framework.model.formula import Formula, Unit, parse, phase_key
-from bench_framework.model.judgement import Comparison, Derived
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import PreparedInput
-from bench_framework.model.structure import ContrastResult, Contribution
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.run import PreparedInput
+from bench_framework.model.result.judgement import Comparison, Derived
+from bench_framework.model.result.structure import ContrastResult, Contribution
 from bench_framework.model.verdict import Verdict
 
 _FORMULA: Final = re.compile(r"rate\((\w+)\) / (\w+)")

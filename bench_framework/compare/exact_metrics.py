@@ -8,12 +8,12 @@ from typing import Final
 
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.interim_analysis import best_of
-from bench_framework.model.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.run import Build, Observation
+from bench_framework.model.record.run import Build, Observation
+from bench_framework.model.result.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.verdict import Thresholds, Verdict
 
 COUNTING_RUN: Final = "instructions"

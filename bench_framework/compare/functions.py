@@ -14,15 +14,15 @@ from bench_framework.model.facts.functions import (
     FunctionChanges,
     FunctionsOfPair,
 )
-from bench_framework.model.functions import (
+from bench_framework.model.record.functions import (
     ALLOCATOR_METRICS,
     UNKNOWN,
     FunctionCost,
     FunctionCounts,
     allocator_metric,
 )
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.run import Observation
+from bench_framework.model.record.run import Observation
+from bench_framework.model.result.judgement import Comparison
 
 LEAST_COUNT: Final = 10
 """Smallest difference of a count that matters."""

@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import MetricPair, Stage, runs_of
-from bench_framework.model import planned_comparisons, race
-from bench_framework.model.judgement import BestGroup, Comparison, Family
-from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import is_exact
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.plan.looks import Looks, looks_of
+from bench_framework.model.plan.plan import Cell, Plan, Role, planned_comparisons
+from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
-from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.record.run import Block, Build, Look
+from bench_framework.model.result import race
+from bench_framework.model.result.judgement import BestGroup, Comparison, Family
 from bench_framework.model.verdict import Verdict
 
 
@@ -33,7 +33,7 @@ class LookOutcome:
         stop: whether this input needs no more rounds.
         reason: why measuring of this input stops or continues.
         verdicts: comparisons with the baseline after this round, in plan order.
-        trailing: with ``strategy: race``, the cells that are worse than another one. `model.race`
+        trailing: with ``strategy: race``, the cells that are worse than another one. `model.result.race`
             decides which variants are dropped.
         settled: the cells that no open comparison contains; with ``strategy: race``, those of them
             that are not worse than another one. `None`: this outcome does not decide about cells.

@@ -12,9 +12,9 @@ from typing import Final
 
 from bench_framework.compare.decide import Decision, decide_by_interval
 from bench_framework.compare.samples import Pair, Sample, runs_within
-from bench_framework.model.judgement import Comparison, Summary
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import exp, expm1, log
 

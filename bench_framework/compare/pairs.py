@@ -7,10 +7,10 @@ from bench_framework.compare import same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.stage import Runs
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.judgement import Comparison, Family
-from bench_framework.model.looks import Looks
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.result.judgement import Comparison, Family
 from bench_framework.model.verdict import Thresholds
 
 

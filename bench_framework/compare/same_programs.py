@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from bench_framework.compare import cell_state
 from bench_framework.model.facts import Claim, OneProgram
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 
 Pairs = frozenset[frozenset[str]]

@@ -6,9 +6,9 @@ from types import MappingProxyType
 from typing import Final
 
 from bench_framework.model.metrics import OF_A_BLOCK
-from bench_framework.model.plan import CacheState
-from bench_framework.model.policies import Metric
-from bench_framework.model.run import Block
+from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.run import Block
 
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of void rounds has failed (`docs/method.md#schedule`)."""

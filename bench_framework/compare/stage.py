@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare import samples as sampling
 from bench_framework.compare.samples import Sample
-from bench_framework.model.judgement import CellState
-from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import JudgePolicy, Metric
-from bench_framework.model.race import finishing_rounds
-from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.policies import JudgePolicy, Metric
+from bench_framework.model.record.run import Block, Build, Look
+from bench_framework.model.result.judgement import CellState
+from bench_framework.model.result.race import finishing_rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Stage:
 
     `looks` is the schedule of interim analyses, with their number J and the family size M. They took
     place after the rounds `reached`, the last one with the index `last_look`, from 0. `finished` are the
-    cells that were finished before, see `model.race.finishing_rounds`.
+    cells that were finished before, see `model.result.race.finishing_rounds`.
     """
 
     plan: Plan

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Protocol
 
 from bench_framework.compare.interim_analysis import LookOutcome, look
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
-from bench_framework.model.run import Block, Build, Look
+from bench_framework.model.record.run import Block, Build, Look
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Final
 
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.stage import Stage
-from bench_framework.model.judgement import BestGroup, Comparison
-from bench_framework.model.race import may_leave
 from bench_framework.model.reasons import LAST_LOOK, ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.model.result.judgement import BestGroup, Comparison
+from bench_framework.model.result.race import may_leave
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 CONCLUSIVE: Final = Reason(ReasonCode.CONCLUSIVE)

@@ -21,9 +21,14 @@ from bench_framework.compare.decide import (
     rounds_for_margin,
 )
 from bench_framework.compare.samples import Pair
-from bench_framework.model.judgement import Comparison, Statistic
-from bench_framework.model.looks import FEWEST_FOR_T, FEWEST_SESSION_ROUNDS, Looks, strict_level
+from bench_framework.model.plan.looks import (
+    FEWEST_FOR_T,
+    FEWEST_SESSION_ROUNDS,
+    Looks,
+    strict_level,
+)
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
+from bench_framework.model.result.judgement import Comparison, Statistic
 from bench_framework.model.verdict import Interval, Phases, SessionRatios, Verdict
 from bench_framework.stats import (
     between_sessions,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.text.numbers import shortest
 
 CONTEXT_LINES: Final = 10

@@ -26,8 +26,8 @@ from bench_framework.execution.process import (
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines, read_replies
 from bench_framework.foreign import open_regular, parse_json, read_regular, sha256_of, text_of
-from bench_framework.model.policies import AnswerPolicy
-from bench_framework.model.run import Answer
+from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.record.run import Answer
 from bench_framework.store.layout import writing
 from bench_framework.text.numbers import format_size, shortest
 

@@ -14,8 +14,8 @@ from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.failures import failure_event, place_of, repeat
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
-from bench_framework.model.plan import Cell, Role
-from bench_framework.model.run import Answer, Block, Event
+from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import amended, new_event

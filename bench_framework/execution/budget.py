@@ -16,17 +16,17 @@ from typing import Final
 from bench_framework.errors import UsageError
 from bench_framework.execution import schedule
 from bench_framework.execution.schedule import InputProgress
-from bench_framework.model import race
-from bench_framework.model.looks import (
+from bench_framework.model.plan.looks import (
     FEWEST_FOR_T,
     RoundLimit,
     decidable,
     limit_of_rounds,
     limited,
 )
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Block
+from bench_framework.model.record.run import Block
+from bench_framework.model.result import race
 from bench_framework.text.numbers import format_clock, format_duration
 
 MAY_BE_COLD: Final = 1.25
@@ -42,7 +42,7 @@ class Budget:
     """The time budget of a plan, in seconds.
 
     Attributes:
-        decides: that of `model.looks.limit_of_rounds`.
+        decides: that of `model.plan.looks.limit_of_rounds`.
         short: true if a budget that is too small for the label test gets a short measurement.
     """
 

@@ -18,8 +18,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.server import SERVER_LOG, Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import SIGNAL_BASE, Block, Event
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.run import SIGNAL_BASE, Block, Event
 from bench_framework.store.layout import Raw
 from bench_framework.text.errors import new_event
 

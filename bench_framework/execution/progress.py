@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, dataclass_transform
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
-    from bench_framework.model.looks import RoundLimit
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan.looks import RoundLimit
+    from bench_framework.model.plan.plan import Plan
     from bench_framework.model.reasons import Reason
-    from bench_framework.model.run import Block, Build, Event, Look
+    from bench_framework.model.record.run import Block, Build, Event, Look
+    from bench_framework.model.result.judgement import Comparison
 
 
 @dataclass_transform(frozen_default=True)

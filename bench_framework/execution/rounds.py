@@ -22,11 +22,11 @@ from bench_framework.execution.schedule import InputProgress, Looker, drop_pendi
 from bench_framework.execution.sessions import Files
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
-from bench_framework.model import race
-from bench_framework.model.looks import Looks, RoundLimit, decidable, looks_of
-from bench_framework.model.plan import Input, Plan
+from bench_framework.model.plan.looks import Looks, RoundLimit, decidable, looks_of
+from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
-from bench_framework.model.run import Block, Event, Look
+from bench_framework.model.record.run import Block, Event, Look
+from bench_framework.model.result import race
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 
@@ -45,7 +45,7 @@ def measure(
 
     `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
     of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
-    of `model.looks.limit_of_rounds`. `enough` is the reason why one round of each input is enough.
+    of `model.plan.looks.limit_of_rounds`. `enough` is the reason why one round of each input is enough.
     With `few_rounds`, a budget that is too small for the label test gets a short measurement.
 
     Raises:

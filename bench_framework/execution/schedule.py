@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from bench_framework.execution.target import Target
-from bench_framework.model import race
-from bench_framework.model.plan import Input, Plan
+from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Answer, Block, Event
+from bench_framework.model.record.run import Answer, Block, Event
+from bench_framework.model.result import race
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
@@ -43,7 +43,7 @@ class InputProgress:
     reference_id: str
     """Cell that gives the reference answer: the baseline, or else the first."""
     finished: set[str] = field(default_factory=set)
-    """Cells of `targets` that were finished, see `model.race.finishing_rounds`."""
+    """Cells of `targets` that were finished, see `model.result.race.finishing_rounds`."""
     warmups: int = 0
     rounds: int = 0
     stopped: bool = False

@@ -22,8 +22,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import MOST_CAPTURED, Command, Finished, Launcher
 from bench_framework.execution.target import ServerTarget, Target
 from bench_framework.foreign import in_one_line, read_regular, text_of
-from bench_framework.model.run import Block
-from bench_framework.model.server import Server
+from bench_framework.model.plan.server import Server
+from bench_framework.model.record.run import Block
 from bench_framework.text.numbers import shortest
 
 SERVER_LOG: Final = ".server"

@@ -23,9 +23,9 @@ from bench_framework.execution.machine.host import free_bytes, seconds
 from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
 from bench_framework.execution.stop import Session
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.journal import Contents
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record

@@ -12,9 +12,9 @@ from bench_framework.execution.machine.programs import preloaded
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.worker import ANSWERS
 from bench_framework.foreign import first_lines, in_one_line
-from bench_framework.model.arguments import INPUT, PORT, Slot, Word
-from bench_framework.model.plan import Cell, Role
-from bench_framework.model.run import Build, Preload, PreparedInput
+from bench_framework.model.plan.arguments import INPUT, PORT, Slot, Word
+from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.record.run import Build, Preload, PreparedInput
 
 _NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
 SERVER_PORT: Final = "{port}"

@@ -12,7 +12,7 @@ from typing import Any, Final
 from bench_framework.errors import AnswerError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.metrics import RECEIPT_KEYS
-from bench_framework.model.run import Answer, Receipt
+from bench_framework.model.record.run import Answer, Receipt
 from bench_framework.units import counted
 
 PROTOCOL: Final = 1

@@ -6,10 +6,10 @@ from typing import Literal
 from bench_framework.features.results import NOT_MEASURED, Results
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.published import REFERENCE
-from bench_framework.model.run import Build, Event
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.published import REFERENCE
+from bench_framework.model.record.run import Build, Event
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 

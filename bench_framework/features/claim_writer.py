@@ -20,9 +20,9 @@ from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.parts import part_claims
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim, SignChange
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.plan import Input, Plan
-from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.record.run import Build, PreparedInput
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.text import write
 
 

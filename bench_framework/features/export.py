@@ -11,11 +11,11 @@ from typing import Any, Final
 
 from bench_framework.compare import cell_state
 from bench_framework.errors import UsageError
-from bench_framework.model.description import announced_metrics
-from bench_framework.model.judgement import Comparison, Judgement, Summary
-from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import METRICS, WALL
-from bench_framework.model.run import Host
+from bench_framework.model.record.description import announced_metrics
+from bench_framework.model.record.machine import fingerprint
+from bench_framework.model.record.run import Host
+from bench_framework.model.result.judgement import Comparison, Judgement, Summary
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
 from bench_framework.store.run_table import run_rows

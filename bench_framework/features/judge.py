@@ -29,20 +29,20 @@ from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.race import compute as race
 from bench_framework.features.references import compute as references
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.model.functions import FunctionCounts
-from bench_framework.model.judgement import (
+from bench_framework.model.metrics import CPU, WALL, is_exact
+from bench_framework.model.plan.looks import Looks, looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import ONE_PROGRAM
+from bench_framework.model.record.functions import FunctionCounts
+from bench_framework.model.record.run import Block, Build, Look, Observation, PreparedInput
+from bench_framework.model.result.judgement import (
     Comparison,
     Judgement,
     RecordStatus,
     Summary,
 )
-from bench_framework.model.looks import Looks, looks_of
-from bench_framework.model.metrics import CPU, WALL, is_exact
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.run import Block, Build, Look, Observation, PreparedInput
-from bench_framework.model.structure import Structure
+from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Verdict
 
 

@@ -8,13 +8,13 @@ from bench_framework.compare.cell_state import build_of, exact_value
 from bench_framework.compare.decide import by_interval, in_times, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
-from bench_framework.model.judgement import Comparison, Derived, Judgement
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Metric
-from bench_framework.model.published import CONDITION
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.plan.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Comparison, Derived, Judgement
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.figures import derived_figure
 from bench_framework.text.names import noun

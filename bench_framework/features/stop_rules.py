@@ -6,8 +6,8 @@ from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import All, Analysis, FixedRule, StopRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import finished_cells
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Look
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Look
 
 
 @dataclass(frozen=True, slots=True)

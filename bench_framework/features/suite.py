@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bench_framework.features.gate.question import question_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
 
 
 def decisions(plan: Plan, *, gated: bool) -> int:

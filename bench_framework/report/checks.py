@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from bench_framework.model import contention
-from bench_framework.model.plan import Role
-from bench_framework.model.run import Block, Event
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.record import contention
+from bench_framework.model.record.run import Block, Event
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.failed_runs import FAILED, event_text

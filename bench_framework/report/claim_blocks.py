@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
 from bench_framework.text.write import brief, lead

@@ -8,10 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from bench_framework.compare.decide import in_times
-from bench_framework.model.arguments import INPUT, filled
-from bench_framework.model.description import Description, announced_metrics
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import (
+from bench_framework.model.plan.arguments import INPUT, filled
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.description import Description, announced_metrics
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Block, Build, Event, Host, Look, PreparedInput
+from bench_framework.model.result.judgement import (
     BestGroup,
     CellState,
     Comparison,
@@ -19,10 +23,6 @@ from bench_framework.model.judgement import (
     NoiseFloor,
     Summary,
 )
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import Metric
-from bench_framework.model.profile import Profile
-from bench_framework.model.run import Block, Build, Event, Host, Look, PreparedInput
 from bench_framework.store.kinds import Figures
 from bench_framework.text.numbers import DASH, format_percent
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench_framework.compare.samples import VOIDING
-from bench_framework.model.plan import Input
-from bench_framework.model.run import Event
+from bench_framework.model.plan.plan import Input
+from bench_framework.model.record.run import Event
 from bench_framework.report.context import ReportData
 
 FAILED: Final = "BX201"

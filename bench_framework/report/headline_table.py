@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bench_framework.model.judgement import CellState, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.plan.plan import Cell as PlanCell
+from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Row, Table
 from bench_framework.report.context import ReportData

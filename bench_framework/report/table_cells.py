@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Comparison, Summary
-from bench_framework.model.structure import ContrastResult
+from bench_framework.model.result.judgement import Comparison, Summary
+from bench_framework.model.result.structure import ContrastResult
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence

@@ -9,8 +9,8 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from bench_framework.errors import Position, Problem
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Values
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Values
 from bench_framework.scenario import template
 from bench_framework.scenario.document import Path, Place, YamlFile, suggest
 from bench_framework.scenario.scalars import list_names

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
-from bench_framework.model.declared_metrics import UNITS
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
+from bench_framework.model.plan.declared_metrics import UNITS
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, YamlFile, parse
 from bench_framework.scenario.scalars import Refused

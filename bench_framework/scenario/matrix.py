@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from bench_framework.model.plan import Hole, Values
+from bench_framework.model.plan.plan import Hole, Values
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path

@@ -5,12 +5,11 @@ from dataclasses import replace
 from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
-from bench_framework.model import policies
-from bench_framework.model.declarations import Mechanism, NamedCell, NamedContrast, Note
-from bench_framework.model.looks import GRID, MOST_SESSION_ROUNDS
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.plan import Hole, Input, Plan, Role, TrainingRun, Variant
-from bench_framework.model.published import Published, PublishedClaim
+from bench_framework.model.plan.declarations import Mechanism, NamedCell, NamedContrast, Note
+from bench_framework.model.plan.looks import GRID, MOST_SESSION_ROUNDS
+from bench_framework.model.plan.plan import Hole, Input, Plan, Role, TrainingRun, Variant, policies
+from bench_framework.model.plan.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template
 from bench_framework.scenario.checks.metrics import declared_metrics, instruction_policy

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.model.build_spec import BuildSpec, stable_id
-from bench_framework.model.declarations import Axis, AxisValue, Note
-from bench_framework.model.plan import CONTROL_LABEL, Cell, Hole, Input, Plan, Role, Variant
-from bench_framework.model.policies import GatePolicy
+from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.declarations import Axis, AxisValue, Note
+from bench_framework.model.plan.plan import CONTROL_LABEL, Cell, Hole, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import GatePolicy
+from bench_framework.model.plan.revisions import Revisions, short_name
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.revisions import Revisions, short_name
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")

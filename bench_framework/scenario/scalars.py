@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from bench_framework.model.policies import HostPolicy, is_label
+from bench_framework.model.plan.policies import HostPolicy, is_label
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.text.errors import error_text
 from bench_framework.units import parse_duration, parse_percent

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.model.plan import Cell, Input, Plan, Variant
+from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.units import is_size, parse_size

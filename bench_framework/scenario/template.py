@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.arguments import BIN, INPUT, OUTPUT, PORT, TUNING, Slot, Word
+from bench_framework.model.plan.arguments import BIN, INPUT, OUTPUT, PORT, TUNING, Slot, Word
 
 ARGS: Final = "{args}"
 """Argument of a command at which the arguments of axis values are inserted."""

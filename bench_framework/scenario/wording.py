@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from bench_framework.errors import UsageError
-from bench_framework.model.declarations import AxisValue
-from bench_framework.model.plan import Plan
-from bench_framework.model.published import PublishedClaim
+from bench_framework.model.plan.declarations import AxisValue
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.published import PublishedClaim
 
 _PARTS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
     ("axes", lambda axis: (axis.name, axis.kind, tuple(map(_setting, axis.values)))),

@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.model.looks import FEWEST_FOR_T
+from bench_framework.model.plan.looks import FEWEST_FOR_T
 from bench_framework.stats.portable_math import log
 from bench_framework.stats.welch import Contrast
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from bench_framework.model.sessions import Series
+from bench_framework.model.record.sessions import Series
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import exp, log, normal_quantile, t_quantile, t_tails
 

@@ -20,7 +20,7 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import open_regular, parse_json, read_regular
-from bench_framework.model.machine import Fingerprint, fingerprint
+from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import journal, layout, manifest, wire
 
 FOLDER: Final = "baselines"

@@ -20,10 +20,10 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json
-from bench_framework.model.functions import FunctionCounts
-from bench_framework.model.plan import Plan
-from bench_framework.model.profile import Profile
-from bench_framework.model.run import Build, Event, Host, Look, PreparedInput
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.functions import FunctionCounts
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Build, Event, Host, Look, PreparedInput
 from bench_framework.store import run_table, wire
 from bench_framework.store.columns import CsvColumn, csv_lines, fields_of
 from bench_framework.store.journal import Contents

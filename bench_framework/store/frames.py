@@ -12,8 +12,8 @@ import pandas as pd  # noqa: TID251 -- store is the door to it
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import layout, wire
 from bench_framework.store.columns import from_field, to_field
 from bench_framework.store.finding import kind_of

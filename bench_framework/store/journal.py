@@ -12,9 +12,17 @@ from typing import Any, Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular
-from bench_framework.model.functions import FunctionCounts
-from bench_framework.model.looks import RoundLimit
-from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
+from bench_framework.model.plan.looks import RoundLimit
+from bench_framework.model.record.functions import FunctionCounts
+from bench_framework.model.record.run import (
+    Block,
+    Build,
+    Event,
+    Host,
+    Look,
+    Observation,
+    PreparedInput,
+)
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.kinds import Figures
 

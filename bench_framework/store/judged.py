@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench_framework.foreign import parse_json
-from bench_framework.model.judgement import Judgement
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import wire
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.store import lines
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.result.judgement import Judgement
 
 
 class Run(NamedTuple):

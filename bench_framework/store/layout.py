@@ -13,7 +13,7 @@ from typing import Final
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import fault_of
-from bench_framework.model.plan import Cell, Role
+from bench_framework.model.plan.plan import Cell, Role
 
 PLAN: Final = "plan.json"
 SCENARIO: Final = "scenario.yaml"

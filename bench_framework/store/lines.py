@@ -7,12 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench_framework.masking import masked
-from bench_framework.model.functions import FunctionCounts
-from bench_framework.model.looks import RoundLimit
-from bench_framework.model.run import Block, Build, Event, Host, Look, Observation, PreparedInput
+from bench_framework.model.plan.looks import RoundLimit
+from bench_framework.model.record.functions import FunctionCounts
+from bench_framework.model.record.run import (
+    Block,
+    Build,
+    Event,
+    Host,
+    Look,
+    Observation,
+    PreparedInput,
+)
 
 DropState = Literal["failed", "other-output", "raced", "idle"]
-"""Reason for dropping a cell. `model.race.DropReason` defines ``raced`` and ``idle``."""
+"""Reason for dropping a cell. `model.result.race.DropReason` defines ``raced`` and ``idle``."""
 
 
 @dataclass(frozen=True, slots=True)

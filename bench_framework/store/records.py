@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
-from bench_framework.model.looks import limited
-from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan
-from bench_framework.model.profile import Profile
-from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.model.plan.looks import limited
+from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Build, Event, Host, PreparedInput
 from bench_framework.store import journal, layout, lines, manifest, wire
 from bench_framework.store.finding import kind_of
 from bench_framework.store.kinds import Figures
@@ -28,7 +28,7 @@ from bench_framework.store.source import Source
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.result.judgement import Judgement
     from bench_framework.store.judged import Judged
 
 

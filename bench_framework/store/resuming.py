@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bench_framework.errors import RecordError
-from bench_framework.model.machine import format_variables
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.machine import format_variables
+from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record, plan_sha256

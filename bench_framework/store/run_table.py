@@ -14,8 +14,6 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
-from bench_framework.model import contention
-from bench_framework.model.description import announced_metrics
 from bench_framework.model.metrics import (
     COUNTED,
     MEMORY_PARTS,
@@ -24,8 +22,10 @@ from bench_framework.model.metrics import (
     RECEIPT_KEYS,
     UNTIMED,
 )
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Build, Observation, Receipt
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record import contention
+from bench_framework.model.record.description import announced_metrics
+from bench_framework.model.record.run import Block, Build, Observation, Receipt
 from bench_framework.store import wire
 from bench_framework.store.columns import (
     CsvColumn,

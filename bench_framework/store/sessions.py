@@ -15,8 +15,8 @@ from typing import Any, Final
 from bench_framework.errors import UsageError
 from bench_framework.foreign import parse_json, read_input
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.policies import Metric
-from bench_framework.model.sessions import HarnessSession, MemoryKind, Series, SessionCommand
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.sessions import HarnessSession, MemoryKind, Series, SessionCommand
 from bench_framework.store import harnesses
 from bench_framework.text.numbers import shortest
 from bench_framework.units import PER_SECOND

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.description import announced_metrics
 from bench_framework.model.metrics import column_of
-from bench_framework.model.plan import Cell, Input, Plan, Variant
-from bench_framework.model.run import Build, PreparedInput, Receipt
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
+from bench_framework.model.record.description import announced_metrics
+from bench_framework.model.record.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import CsvColumn
 from bench_framework.store.journal import Contents
 from bench_framework.store.kinds import RunCounts
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import CellState, Judgement
+    from bench_framework.model.result.judgement import CellState, Judgement
 
 
 @dataclass(frozen=True)

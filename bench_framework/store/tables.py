@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 
 from bench_framework.masking import home_as_tilde
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import (
     COUNTED,
     CPU,
@@ -20,8 +19,9 @@ from bench_framework.model.metrics import (
     UNTIMED,
     WALL,
 )
-from bench_framework.model.run import Block
-from bench_framework.model.structure import ContrastResult
+from bench_framework.model.record.run import Block
+from bench_framework.model.result.judgement import Comparison, Summary
+from bench_framework.model.result.structure import ContrastResult
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import CsvColumn, listed, metric_column
 from bench_framework.store.run_table import run_columns, run_rows

@@ -17,9 +17,9 @@ from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
-from bench_framework.model.plan import Plan
-from bench_framework.model.profile import Profile
-from bench_framework.model.run import Host
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Host
 from bench_framework.store.lines import Line
 
 SCHEMA_VERSION: Final = 3

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bench_framework.text.numbers import format_percent, shortest
 
 if TYPE_CHECKING:
-    from bench_framework.model.policies import AnswerPolicy
+    from bench_framework.model.plan.policies import AnswerPolicy
 
 
 def how_compared(policy: AnswerPolicy) -> str:

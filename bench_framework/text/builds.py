@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.facts.builds import Difference, SizeChange
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
 from bench_framework.units import MINUS

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from bench_framework.model.run import Event
+from bench_framework.model.record.run import Event
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")

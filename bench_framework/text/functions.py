@@ -3,7 +3,7 @@
 from typing import Final
 
 from bench_framework.model.facts.functions import CountChange, FunctionChange
-from bench_framework.model.functions import UNKNOWN
+from bench_framework.model.record.functions import UNKNOWN
 from bench_framework.text.numbers import grouped, is_factor, signed_percent, significant
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE

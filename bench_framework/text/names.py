@@ -12,7 +12,7 @@ from bench_framework.text import words
 if TYPE_CHECKING:
     from bench_framework.model.facts.comparisons import RecordChange
     from bench_framework.model.facts.evidence import Evidence
-    from bench_framework.model.policies import Metric
+    from bench_framework.model.plan.policies import Metric
 
 LONGEST_LABEL: Final = 22
 """Characters of a label for which a line of a figure has room."""

@@ -25,7 +25,7 @@ from bench_framework.rounding import (
 from bench_framework.units import MINUS, THIN_SPACE
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.result.judgement import Comparison
 
 LEAST_DECIMALS: Final = 2
 TIMES_FROM: Final = 2.0

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.published import PublishedFigure, parse_figure
+from bench_framework.model.plan.published import PublishedFigure, parse_figure
 from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import decimal, plain
 from bench_framework.text.differences import factor

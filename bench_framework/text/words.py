@@ -15,8 +15,8 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.server import Server
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.plan.server import Server
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""

@@ -15,14 +15,14 @@ from bench_framework.features.document import build_document
 from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
 from bench_framework.features.record_comparison.section import document
-from bench_framework.model.declarations import Axis
-from bench_framework.model.documents import fields_of
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import looks_of
+from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Plan, Role, Variant
-from bench_framework.model.planned_comparisons import comparisons_planned
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.declarations import Axis
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan, Role, Variant
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding

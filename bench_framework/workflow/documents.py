@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from bench_framework.model.judgement import Comparison, Family, RecordStatus
+from bench_framework.model.result.judgement import Comparison, Family, RecordStatus
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
 from bench_framework.report.sections.summary import SUMMARY
@@ -17,7 +17,7 @@ from bench_framework.text.reasons import phrase
 
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan.plan import Plan
     from bench_framework.workflow.run import Outcome
 
 

@@ -11,8 +11,8 @@ from typing import Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.run import Event
+from bench_framework.model.record.run import Event
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.store import layout

@@ -24,17 +24,17 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import change_of, confirmation_plan, repetition
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.documents import SCHEMA_VERSION
-from bench_framework.model.gate import BudgetFinding, Explanation, GatedPair, Gating
-from bench_framework.model.gate_documents import (
+from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
     ExplanationDocument,
     GateDocument,
     PairDocument,
 )
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
+from bench_framework.model.documents.plan import SCHEMA_VERSION
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages
 from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries

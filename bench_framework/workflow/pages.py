@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
-from bench_framework.model.profile import Profile
-from bench_framework.model.run import Host
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Host
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.blocks import Document, Place
 from bench_framework.report.context import ReportData
 from bench_framework.store import embedded, finding, layout, wire

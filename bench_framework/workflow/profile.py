@@ -14,15 +14,10 @@ from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import ProfilingOutcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Session
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.profile import (
-    OTHER,
-    ProfilePolicy,
-    ProfileShares,
-    SamplerWanted,
-    UnwindingWanted,
-)
-from bench_framework.model.run import Event, PreparedInput
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.profile import OTHER, ProfilePolicy, SamplerWanted, UnwindingWanted
+from bench_framework.model.record.profile import ProfileShares
+from bench_framework.model.record.run import Event, PreparedInput
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells

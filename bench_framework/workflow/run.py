@@ -17,10 +17,10 @@ from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
-from bench_framework.model.looks import allows_few_rounds, changed_keys, decidable
-from bench_framework.model.plan import Plan, Variant
+from bench_framework.model.plan.looks import allows_few_rounds, changed_keys, decidable
+from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
-from bench_framework.model.run import Build, Event, Look
+from bench_framework.model.record.run import Build, Event, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record, plan_sha256
@@ -45,7 +45,7 @@ from bench_framework.workflow.setup.preparation import (
 )
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Judgement
+    from bench_framework.model.result.judgement import Judgement
     from bench_framework.report.blocks import Document
     from bench_framework.workflow.pages import Pages
 

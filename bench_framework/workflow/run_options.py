@@ -14,9 +14,9 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.plan import Plan
-from bench_framework.model.revisions import MERGE_BASE, Revisions
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.revisions import MERGE_BASE, Revisions
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -26,10 +26,10 @@ from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.compare.stop_rules import StopRule
-    from bench_framework.model.build_spec import BuildSpec
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import Accepted
-    from bench_framework.model.run import Build
+    from bench_framework.model.plan.build_spec import BuildSpec
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.plan.policies import Accepted
+    from bench_framework.model.record.run import Build
 
 BUILTIN: Final = "builtin"
 QUICK: Final = (

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
-from bench_framework.model.looks import limited, looks_of
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import limited, looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason
-from bench_framework.model.run import Block, Look
+from bench_framework.model.record.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison
+    from bench_framework.model.result.judgement import Comparison
 
 
 def progress_of(step: progress.BuildStep) -> str:

@@ -20,15 +20,15 @@ from bench_framework.features.gate.self_test import (
     self_test_plan,
     trial_of,
 )
-from bench_framework.model.documents import SCHEMA_VERSION
-from bench_framework.model.gate_documents import (
+from bench_framework.model.documents.gate import (
     Detections,
     FalseAlarms,
     SelfTestDocument,
     SuiteSelfTestDocument,
 )
-from bench_framework.model.plan import Plan
-from bench_framework.model.self_test import SelfTest, SuiteSelfTest, Trial
+from bench_framework.model.documents.plan import SCHEMA_VERSION
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.self_test import SelfTest, SuiteSelfTest, Trial
 from bench_framework.report.render import self_test as page
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
 from bench_framework.store import layout, wire

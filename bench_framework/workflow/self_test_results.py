@@ -5,7 +5,7 @@ from typing import Final
 
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.foreign import parse_json
-from bench_framework.model.gate_documents import SelfTestDocument
+from bench_framework.model.documents.gate import SelfTestDocument
 from bench_framework.report.render.self_test import remark
 from bench_framework.store import wire
 from bench_framework.store.records import Record

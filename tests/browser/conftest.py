@@ -17,7 +17,7 @@ import pytest
 
 from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.extensions.history.site_pages import Commits, SiteRecord, render_scenario
-from bench_framework.model.machine import Fingerprint
+from bench_framework.model.record.machine import Fingerprint
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import Templates
 

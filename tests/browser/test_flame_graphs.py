@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from test_pages import open_page, set_width
 
 from bench_framework.features.profile.flame_graph import difference_svg
-from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.record.profile import Frame, Profile, Stack
 
 EVIL = "x</title></g><script>window.hit=1</script>]]>"
 NAMES = ("main", "parse", EVIL, "a::very::long::name::of::a::function::that::fits::nowhere")

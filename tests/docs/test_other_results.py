@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.published import OtherResult
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.published import OtherResult
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 

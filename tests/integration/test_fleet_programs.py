@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
 from bench_framework.store.records import Record
 from tests.integration.fleet_machines import (
     ROOT,

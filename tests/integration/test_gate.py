@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.model.race import includes_finished
+from bench_framework.model.result.race import includes_finished
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
 from tests.documents import valid

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.run import Preload
+from bench_framework.model.record.run import Preload
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
 from tests.integration import processes

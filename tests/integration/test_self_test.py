@@ -15,9 +15,9 @@ from bench_framework.execution.machine import slowed_run
 from bench_framework.execution.machine.programs import compile_library
 from bench_framework.execution.target import target_of
 from bench_framework.features.gate.self_test import self_test_plan
-from bench_framework.model.plan import Role
-from bench_framework.model.run import PreparedInput
-from bench_framework.model.self_test import SelfTest, Trial
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.record.run import PreparedInput
+from bench_framework.model.result.self_test import SelfTest, Trial
 from bench_framework.report.render.self_test import answer
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

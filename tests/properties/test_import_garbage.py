@@ -10,7 +10,7 @@ from bench_framework.errors import UsageError
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.extensions.importers.record_kind import load
 from bench_framework.features.document import build_document
-from bench_framework.model.sessions import HarnessSession
+from bench_framework.model.record.sessions import HarnessSession
 from bench_framework.store import wire
 from bench_framework.store.sessions import read_session
 from tests.unit.checklist.conftest import report_of

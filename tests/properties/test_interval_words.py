@@ -23,7 +23,7 @@ from bench_framework import rounding
 from bench_framework.compare import verdict
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.text import words
 from bench_framework.text.write import say

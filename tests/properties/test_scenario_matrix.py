@@ -9,7 +9,7 @@ from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 
 from bench_framework.errors import ScenarioError
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 

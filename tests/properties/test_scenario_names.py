@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model.arguments import BIN
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 

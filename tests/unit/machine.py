@@ -1,6 +1,6 @@
 """A machine and a scenario of tests for which their properties do not matter."""
 
-from bench_framework.model.run import Host
+from bench_framework.model.record.run import Host
 
 HOST = Host(
     host_id="h1",

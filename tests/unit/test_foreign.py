@@ -28,10 +28,10 @@ from bench_framework.foreign import (
     read_regular,
     sha256_of,
 )
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.plan import Cell, Dataset, Input, Role
-from bench_framework.model.policies import AnswerKind, AnswerPolicy
-from bench_framework.model.run import Block
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Cell, Dataset, Input, Role
+from bench_framework.model.plan.policies import AnswerKind, AnswerPolicy
+from bench_framework.model.record.run import Block
 from bench_framework.report.render import widths
 from bench_framework.scenario.document import MAX_BYTES
 from bench_framework.scenario.gate_policy import read_accepted

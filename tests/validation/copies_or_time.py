@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import log, normal_quantile
 from bench_framework.store.records import Record
 

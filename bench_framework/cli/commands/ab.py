@@ -13,7 +13,7 @@ import typer
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
-from bench_framework.model.invocation import RequestOptions
+from bench_framework.model.plan.invocation import RequestOptions
 
 if TYPE_CHECKING:
     from bench_framework.report.blocks import Document

@@ -6,7 +6,7 @@ import typer
 
 from bench_framework.cli import arguments
 from bench_framework.cli.console import Console
-from bench_framework.model.invocation import ProgramOptions
+from bench_framework.model.plan.invocation import ProgramOptions
 
 EXAMPLES = """
 benchctl ablate --features simd,mimalloc -- --count words.txt

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from bench_framework.cli.arguments import InputFile, WordsCommand, with_options
 from bench_framework.cli.console import Console
 from bench_framework.errors import Interrupted
-from bench_framework.model.invocation import CrateSelection
+from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.text.lines import wrap
 
 EXAMPLES = """

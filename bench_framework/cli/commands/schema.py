@@ -22,10 +22,10 @@ First line of a scenario in the same folder: # yaml-language-server: $schema=sce
 """
 CORE: Final = {
     "run": "workflow.documents:RunDocument",
-    "gate": "model.gate_documents:AnyGate",
-    "plan": "model.documents:AnyPlan",
-    "validate": "model.documents:ValidateDocument",
-    "events": "model.events:AnyEvent",
+    "gate": "model.documents.gate:AnyGate",
+    "plan": "model.documents.plan:AnyPlan",
+    "validate": "model.documents.plan:ValidateDocument",
+    "events": "model.documents.events:AnyEvent",
     "report": "workflow.documents:ReportDocument",
     "compare": "workflow.comparison:CompareDocument",
     "verify": "workflow.records.verification:Verification",
@@ -53,7 +53,7 @@ def document_types(name: str) -> tuple[type, ...]:
 
 def document_schema(name: str) -> str:
     """Return the JSON Schema of a document. Raises `KeyError`: no document has this name."""
-    from bench_framework.model.documents import SCHEMA_VERSION
+    from bench_framework.model.documents.plan import SCHEMA_VERSION
     from bench_framework.store import wire
 
     schema = wire.json_schema(document_types(name))

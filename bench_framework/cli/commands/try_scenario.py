@@ -16,8 +16,8 @@ from bench_framework.text.numbers import format_clock, format_duration, format_p
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.policies import AnswerPolicy
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.plan.policies import AnswerPolicy
     from bench_framework.workflow.setup.trial import Text, Trial, Trials
 
 EXAMPLES = """
@@ -76,7 +76,7 @@ def _page(trials: Trials, width: int) -> str:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
-        from bench_framework.model.plan import Role
+        from bench_framework.model.plan.plan import Role
 
         control = any(cell.role is Role.CONTROL for cell in trials.plan.cells)
         copy = ", with a copy of the baseline," if control else ""
@@ -94,7 +94,7 @@ def _page(trials: Trials, width: int) -> str:
 
 
 def _name(trial: Trial, plan: Plan) -> str:
-    from bench_framework.model.plan import Role
+    from bench_framework.model.plan.plan import Role
 
     given = plan.input(trial.cell.input_id).name
     where = f", {given}" if given else ""

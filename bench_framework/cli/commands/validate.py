@@ -12,8 +12,8 @@ from bench_framework.text.errors import new_event
 from bench_framework.text.words import plan_size
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan import Plan
-    from bench_framework.model.run import Event
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.record.run import Event
 
 NAMED_LABELS: Final = 5
 """Number of long labels that a note names."""
@@ -37,7 +37,7 @@ def validate(
     """Check scenarios and report all errors; nothing is built or run."""
     from dataclasses import asdict
 
-    from bench_framework.model.documents import ValidateDocument, ValidatedScenario
+    from bench_framework.model.documents.plan import ValidateDocument, ValidatedScenario
     from bench_framework.workflow.run_options import plan_scenario, require_outside
     from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
 

@@ -11,7 +11,7 @@ from bench_framework.execution.benches import criterion, divan, libtest
 from bench_framework.execution.benches.harness import Harness, NoTime, unique_ids
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import last_lines
-from bench_framework.model.run import BenchTarget
+from bench_framework.model.record.run import BenchTarget
 from bench_framework.store.layout import writing
 
 __all__ = ["HARNESSES", "UNSTABLE", "NoTime", "clear_home", "describe", "environment_of", "home_of"]

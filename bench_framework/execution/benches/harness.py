@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench_framework.model.run import BenchTarget
+from bench_framework.model.record.run import BenchTarget
 
 _LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
 

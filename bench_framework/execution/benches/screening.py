@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bench_framework.execution.schedule import InputProgress
-from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Plan, Role
 
 ROUNDS: Final = 5
 """Rounds of all benchmarks before any of them ends."""

@@ -27,9 +27,9 @@ from bench_framework.execution.symbols import crate_of, plain_name
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
-from bench_framework.model.build_spec import PROGRAM
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.model.plan.build_spec import PROGRAM
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, whole, write_whole
 from bench_framework.text.errors import new_event
 

@@ -50,8 +50,8 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
 from bench_framework.foreign import sha256_of, text_of
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.run import Build
 from bench_framework.store.layout import writing
 
 BUILD_TIMEOUT_S: Final = 7200.0

@@ -20,9 +20,9 @@ from bench_framework.execution.process import Captured, Launcher, scratch_folder
 from bench_framework.execution.progress import Message
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of, text_of
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Input, Plan
-from bench_framework.model.run import Build, PreparedInput, Training
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.record.run import Build, PreparedInput, Training
 from bench_framework.store.layout import write_whole
 
 INSTRUMENT: Final = ("-Cprofile-generate=/dev/null",)

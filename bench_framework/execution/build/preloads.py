@@ -33,7 +33,7 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.progress import Observer
 from bench_framework.execution.target import Target
 from bench_framework.foreign import sha256_of, text_of
-from bench_framework.model.run import Build, Preload
+from bench_framework.model.record.run import Build, Preload
 from bench_framework.store.layout import write_all, writing
 
 BUILD_TIMEOUT_S: Final = 1800.0

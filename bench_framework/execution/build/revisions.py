@@ -18,7 +18,7 @@ from bench_framework.execution.build import configuration
 from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.process import Launcher
 from bench_framework.masking import without_userinfo
-from bench_framework.model.revisions import Commit
+from bench_framework.model.plan.revisions import Commit
 from bench_framework.store.layout import whole, writing
 
 CLONE_TIMEOUT_S: Final = 1800.0

@@ -25,7 +25,7 @@ from bench_framework.errors import BuildError, MeasureError
 from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Launcher
-from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import whole, write_whole
 
 FETCH_TIMEOUT_S: Final = 1800.0

@@ -11,7 +11,7 @@ from typing import Final
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
-from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import write_whole
 
 NM_TIMEOUT_S: Final = 60.0

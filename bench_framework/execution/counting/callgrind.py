@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from bench_framework.execution.symbols import MOST_NAMES, grouped_name, plain_name
-from bench_framework.model.functions import (
+from bench_framework.model.record.functions import (
     ALLOCATOR_METRICS,
     UNKNOWN,
     CallCount,

@@ -24,8 +24,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import INSTRUCTIONS
-from bench_framework.model.policies import InstructionPolicy
-from bench_framework.model.run import Observation
+from bench_framework.model.plan.policies import InstructionPolicy
+from bench_framework.model.record.run import Observation
 from bench_framework.text.numbers import shortest
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)

@@ -30,9 +30,9 @@ from bench_framework.execution.machine.waits import Waits
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import InstructionPolicy
-from bench_framework.model.run import Event, Observation
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.policies import InstructionPolicy
+from bench_framework.model.record.run import Event, Observation
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event

@@ -14,8 +14,8 @@ from bench_framework.execution.server import Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
-from bench_framework.model.policies import AnswerPolicy
-from bench_framework.model.run import Receipt
+from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.record.run import Receipt
 from bench_framework.store.layout import Raw
 from bench_framework.text.numbers import shortest
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders, user_inputs
 from bench_framework.execution.machine.host import cache_root, filesystem_of, free_bytes, seconds
-from bench_framework.model.plan import Dataset, Input, Plan
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.plan.plan import Dataset, Input, Plan
+from bench_framework.model.record.run import PreparedInput
 from bench_framework.text.numbers import format_size
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench_framework.errors import MachineError
 from bench_framework.foreign import parse_json, sha256_of
-from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.text.errors import new_event
 

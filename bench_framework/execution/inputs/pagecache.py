@@ -18,8 +18,8 @@ from bench_framework.execution.machine.cached_pages import (
     drop_pages,
     resident_pages,
 )
-from bench_framework.model.plan import CacheState
-from bench_framework.model.sensors import PageCache
+from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.record.sensors import PageCache
 from bench_framework.text.numbers import format_percent, format_size
 
 COLD_SHARE: Final = 0.01

@@ -19,10 +19,10 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import filesystem_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
 from bench_framework.foreign import fault_of, matching_files, sha256_of, text_of
-from bench_framework.model.arguments import OUTPUT, filled
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.plan import Dataset
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.plan.arguments import OUTPUT, filled
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.plan import Dataset
+from bench_framework.model.record.run import PreparedInput
 from bench_framework.text.numbers import format_size
 from bench_framework.units import counted
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.foreign import text_of
-from bench_framework.model.machine import variables_of
-from bench_framework.model.run import Host
+from bench_framework.model.record.machine import variables_of
+from bench_framework.model.record.run import Host
 from bench_framework.units import parse_duration
 from bench_framework.version import __version__
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from bench_framework.execution.machine.cpus import allowed_cpus
 from bench_framework.execution.machine.host import memory_bytes, seconds
-from bench_framework.model.contention import TICK_S
-from bench_framework.model.sensors import Sensors
+from bench_framework.model.record.contention import TICK_S
+from bench_framework.model.record.sensors import Sensors
 
 _TOTAL: Final = re.compile(rb"some [^\n]*total=(\d+)")
 _FILES: Final = {

@@ -18,10 +18,11 @@ from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import InterruptibleObserver, Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Cell, Plan, Role, Variant
-from bench_framework.model.profile import Frame, Profile, ProfilePolicy, Stack, Unwinding
-from bench_framework.model.run import Build, Event, PreparedInput
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
+from bench_framework.model.plan.profile import ProfilePolicy
+from bench_framework.model.record.profile import Frame, Profile, Stack, Unwinding
+from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event

@@ -8,7 +8,7 @@ from typing import Final, Literal
 from bench_framework.extensions.audit import wording
 from bench_framework.extensions.audit.page import Number, Passage, Reading
 from bench_framework.model.metrics import WALL
-from bench_framework.model.sessions import Series
+from bench_framework.model.record.sessions import Series
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import welch
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from markdown_it import MarkdownIt
 
-from bench_framework.model.sessions import Series
+from bench_framework.model.record.sessions import Series
 from bench_framework.units import SIZE_UNITS
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")

@@ -12,7 +12,7 @@ from bench_framework.extensions.audit.page import Number, Page, Reading, read_pa
 from bench_framework.extensions.audit.rules import STATUSES, audit_page
 from bench_framework.foreign import read_input
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.sessions import HarnessSession, Series
+from bench_framework.model.record.sessions import HarnessSession, Series
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible
 from bench_framework.stats import welch

@@ -102,7 +102,7 @@ def bisect(
     from bench_framework.extensions.bisect import compute
     from bench_framework.extensions.bisect.model import BisectDocument, StepDocument
     from bench_framework.extensions.bisect.workflow import Search, document
-    from bench_framework.model.documents import fields_of
+    from bench_framework.model.documents.plan import fields_of
     from bench_framework.workflow.run_options import RunOptions
 
     if step and into_merges:

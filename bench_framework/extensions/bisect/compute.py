@@ -24,11 +24,11 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
     Status,
 )
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import RoundLimit, decidable, limited
 from bench_framework.model.metrics import CPU, WALL, is_exact
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import RoundLimit, decidable, limited
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import log
 from bench_framework.text.numbers import format_percent
 from bench_framework.text.write import render

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Bench
-from bench_framework.model.policies import Metric
-from bench_framework.model.revisions import Commit
+from bench_framework.model.plan.plan import Bench
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.plan.revisions import Commit
+from bench_framework.model.result.judgement import Comparison
 
 Find = Literal["regression", "improvement"]
 StepKind = Literal["ends", "commit", "confirmation"]

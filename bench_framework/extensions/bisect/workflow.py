@@ -24,14 +24,14 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
 )
 from bench_framework.foreign import read_regular
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
-from bench_framework.model.plan import Bench, Cell, Plan, Role
-from bench_framework.model.policies import GatePolicy, InstructionPolicy
-from bench_framework.model.revisions import Commit, Revisions
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import Bench, Cell, Plan, Role
+from bench_framework.model.plan.policies import GatePolicy, InstructionPolicy
+from bench_framework.model.plan.revisions import Commit, Revisions
+from bench_framework.model.record.machine import fingerprint
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
 from bench_framework.scenario.selection import select_cells

@@ -7,7 +7,7 @@ from bench_framework.execution.machine.checks import MachineCheck
 from bench_framework.execution.machine.settings import QuietMachine
 from bench_framework.extensions.doctor.noise import CONFIDENCE_OF_BOUNDS, NoiseFindings
 from bench_framework.extensions.doctor.noise_rates import Floor, Rate
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 
 
 @dataclass(frozen=True, slots=True)

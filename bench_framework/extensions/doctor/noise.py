@@ -30,10 +30,10 @@ from bench_framework.extensions.doctor.noise_rates import (
     summarise_windows,
 )
 from bench_framework.extensions.doctor.reference_programs import ReferenceProgram
-from bench_framework.model.looks import schedule
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Host
+from bench_framework.model.plan.looks import schedule
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build, Host
 from bench_framework.store.records import Record
 from bench_framework.version import __version__
 from bench_framework.workflow.run_options import plan_scenario

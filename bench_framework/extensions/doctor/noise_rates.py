@@ -20,10 +20,10 @@ import numpy.typing as npt
 from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import WALL
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.proportions import at_least, at_most

@@ -19,8 +19,8 @@ from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.foreign import read_regular
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import is_label
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import is_label
 from bench_framework.store import layout, wire
 from bench_framework.version import __version__
 

@@ -24,7 +24,7 @@ from bench_framework.execution.build.messages import MOST_MESSAGES
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import matching_files, read_regular
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store.layout import writing

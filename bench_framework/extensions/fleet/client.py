@@ -22,7 +22,7 @@ from bench_framework.extensions.fleet.hosts import load_cluster
 from bench_framework.extensions.fleet.job import Job
 from bench_framework.extensions.fleet.programs import BuildTarget, Programs, build_programs
 from bench_framework.extensions.fleet.selection import WorkerPlace, shares
-from bench_framework.model.policies import HostPolicy
+from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.store import layout
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
@@ -30,8 +30,8 @@ from bench_framework.workflow.run_options import RunContext, RunOptions, plan_ru
 
 if TYPE_CHECKING:
     from bench_framework.extensions.fleet.cluster import Cluster
-    from bench_framework.model.gate import Gating
-    from bench_framework.model.plan import Plan
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.result.gate import Gating
     from bench_framework.store.records import Record
     from bench_framework.workflow.gate import GateResult
 

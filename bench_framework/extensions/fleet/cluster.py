@@ -35,7 +35,7 @@ from bench_framework.extensions.fleet.greeting import require_dask
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.model.policies import HostPolicy
+from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.version import __version__
 
 CONNECT_S = 10.0

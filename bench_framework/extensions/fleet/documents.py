@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from bench_framework.extensions.fleet.host_comparison import HostComparison
 from bench_framework.extensions.fleet.host_run import HostOutcome
 from bench_framework.extensions.fleet.hosts import HostStatus
-from bench_framework.model.documents import fields_of
+from bench_framework.model.documents.plan import fields_of
 from bench_framework.workflow.documents import FailureDocument, RunDocument, run_document
 
 

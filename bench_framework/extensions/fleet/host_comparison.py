@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from bench_framework.features.results import NOT_MEASURED
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.machine import Fingerprint, fingerprint
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS
-from bench_framework.model.run import Host
+from bench_framework.model.record.machine import Fingerprint, fingerprint
+from bench_framework.model.record.run import Host
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.portable_math import expm1, find_root, log
 from bench_framework.stats.welch import Contrast

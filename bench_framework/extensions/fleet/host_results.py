@@ -15,7 +15,7 @@ from bench_framework.extensions.fleet.host_comparison import (
     compare_hosts,
 )
 from bench_framework.extensions.fleet.page import document
-from bench_framework.model.documents import document_text
+from bench_framework.model.documents.plan import document_text
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
 from bench_framework.store import finding, layout

@@ -14,7 +14,7 @@ from bench_framework.extensions.fleet.arrival import ExpectedRecord, update_of
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.run import Outcome, finish_record

@@ -16,7 +16,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.model.machine import fingerprint
+from bench_framework.model.record.machine import fingerprint
 from bench_framework.store.layout import writing
 from bench_framework.version import __version__
 

@@ -24,8 +24,8 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.extensions.fleet.bundle import Bundle, unpack
 from bench_framework.extensions.fleet.programs import Programs
-from bench_framework.model.gate import Gating
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.gate import Gating
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.workflow.run_options import RunContext, RunOptions, find_scenario, plan_run
@@ -242,7 +242,7 @@ def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
 
 
 def _write_archive(folder: Path, results: Path, path: Path) -> None:
-    from bench_framework.model.machine import fingerprint
+    from bench_framework.model.record.machine import fingerprint
     from bench_framework.store import baselines, manifest, wire
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))

@@ -19,9 +19,9 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Session
 from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Upload, damaged, pack
 from bench_framework.foreign import sha256_of
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build
 from bench_framework.text.numbers import format_size
 
 NATIVE: Final = "=native"

@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import HostPolicy, is_label
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import HostPolicy, is_label
 from bench_framework.units import counted
 
 TLS: Final = "tls"

@@ -16,10 +16,10 @@ from bench_framework.extensions.history.series import (
     planned_cells,
     read_records,
 )
-from bench_framework.model.build_spec import BuildSpec, stable_id
-from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.machine import fingerprint
 from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.revisions import at_revision
 from bench_framework.store import wire

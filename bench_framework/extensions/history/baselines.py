@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.model.documents import fields_of
-from bench_framework.model.machine import Fingerprint, fingerprint
+from bench_framework.model.documents.plan import fields_of
+from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.machine import Fingerprint
+from bench_framework.model.record.machine import Fingerprint
 
 
 @dataclass(frozen=True, slots=True)

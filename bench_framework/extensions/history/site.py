@@ -29,8 +29,8 @@ from bench_framework.extensions.history.series import scenario_history
 from bench_framework.extensions.history.site_pages import SiteRecord
 from bench_framework.features.document import build_document
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.machine import fingerprint
 from bench_framework.model.metrics import WALL
+from bench_framework.model.record.machine import fingerprint
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout, manifest

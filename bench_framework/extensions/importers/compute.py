@@ -22,7 +22,13 @@ from bench_framework.features import claim_writer
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import SessionFigures
-from bench_framework.model.judgement import (
+from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.record.sessions import HarnessSession, Series, SessionCommand
+from bench_framework.model.result.judgement import (
     BestGroup,
     CellState,
     Comparison,
@@ -30,12 +36,6 @@ from bench_framework.model.judgement import (
     Judgement,
     Summary,
 )
-from bench_framework.model.looks import Looks
-from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import Metric
-from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.sessions import HarnessSession, Series, SessionCommand
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect

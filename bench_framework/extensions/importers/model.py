@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.sessions import HarnessSession, SessionCommand
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.record.sessions import HarnessSession, SessionCommand
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from typing import Final
 
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Input
-from bench_framework.model.sessions import Series, SessionCommand
+from bench_framework.model.plan.plan import Input
+from bench_framework.model.record.sessions import Series, SessionCommand
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
     Cell,

@@ -10,8 +10,8 @@ from bench_framework.extensions.importers import FILE
 from bench_framework.extensions.importers.compute import judge_imported
 from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.foreign import read_regular
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.blocks import Document
 from bench_framework.store import lines, wire
 from bench_framework.store.kinds import Figures, Run, RunCounts

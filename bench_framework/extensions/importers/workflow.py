@@ -11,7 +11,7 @@ from bench_framework.execution.machine.host import utc_now
 from bench_framework.extensions.importers import FILE
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.extensions.importers.record_kind import ImportedFigures
-from bench_framework.model.sessions import HarnessSession
+from bench_framework.model.record.sessions import HarnessSession
 from bench_framework.store import layout, records, wire
 from bench_framework.store import sessions as reader
 from bench_framework.store.sessions import slug

@@ -21,8 +21,14 @@ from bench_framework.compare.contrasts import (
     simultaneous,
     weighted_sum,
 )
-from bench_framework.model.plan import Cell
-from bench_framework.model.structure import Change, ContrastResult, Contribution, Design, Step
+from bench_framework.model.plan.plan import Cell
+from bench_framework.model.result.structure import (
+    Change,
+    ContrastResult,
+    Contribution,
+    Design,
+    Step,
+)
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import log
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.structure import ContrastResult, Contribution, Step
+from bench_framework.model.result.structure import ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData

@@ -23,10 +23,16 @@ from bench_framework.compare.contrasts import (
     weighted_sum,
 )
 from bench_framework.compare.decide import equivalence_level
-from bench_framework.model.looks import rounds_needed
-from bench_framework.model.plan import Variant
+from bench_framework.model.plan.looks import rounds_needed
+from bench_framework.model.plan.plan import Variant
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
-from bench_framework.model.structure import Change, ContrastResult, Effect, EffectCell, Factorial
+from bench_framework.model.result.structure import (
+    Change,
+    ContrastResult,
+    Effect,
+    EffectCell,
+    Factorial,
+)
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import log, log1p

@@ -1,8 +1,8 @@
 """Sections "Effects and interactions" and "Where the result changes": effects of the axes."""
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.plan import Input
-from bench_framework.model.structure import Effect, Factorial
+from bench_framework.model.plan.plan import Input
+from bench_framework.model.result.structure import Effect, Factorial
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData

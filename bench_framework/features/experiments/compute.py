@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.claims.factory import Costs, Names
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause
-from bench_framework.model.judgement import Comparison, HypothesisStatus, HypothesisTest
-from bench_framework.model.plan import Plan, Role, Variant
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import Hypothesis
+from bench_framework.model.plan.plan import Plan, Role, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.structure import Change, Replacement
+from bench_framework.model.result.judgement import Comparison, HypothesisStatus, HypothesisTest
+from bench_framework.model.result.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.declarations import Experiment
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import CellState, Comparison, HypothesisTest
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.declarations import Experiment
+from bench_framework.model.plan.plan import Cell as PlanCell
+from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.structure import Replacement
+from bench_framework.model.result.judgement import CellState, Comparison, HypothesisTest
+from bench_framework.model.result.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets, recommended

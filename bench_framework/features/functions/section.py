@@ -9,7 +9,7 @@ from bench_framework.model.facts.functions import (
     FunctionChange,
     FunctionChanges,
 )
-from bench_framework.model.functions import UNKNOWN
+from bench_framework.model.record.functions import UNKNOWN
 from bench_framework.report.blocks import Block, Cell, Column, Heading, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData

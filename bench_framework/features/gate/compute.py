@@ -28,7 +28,18 @@ from bench_framework.features.gate.question import (
     question_of_counts,
 )
 from bench_framework.model.facts import Claim
-from bench_framework.model.gate import (
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.policies import Accepted, Budget, GatePolicy, Metric
+from bench_framework.model.reasons import (
+    CONTROL_DIFFERS,
+    UNSTABLE,
+    Reason,
+    ReasonCode,
+    message,
+)
+from bench_framework.model.record.run import Build, Observation
+from bench_framework.model.result.gate import (
     NO_TEXT,
     BudgetFinding,
     BudgetState,
@@ -37,18 +48,7 @@ from bench_framework.model.gate import (
     PairState,
     PairText,
 )
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import Accepted, Budget, GatePolicy, Metric
-from bench_framework.model.reasons import (
-    CONTROL_DIFFERS,
-    UNSTABLE,
-    Reason,
-    ReasonCode,
-    message,
-)
-from bench_framework.model.run import Build, Observation
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.text import words, write

@@ -9,11 +9,11 @@ from bench_framework.compare.exact_metrics import COUNTING_RUN
 from bench_framework.compare.samples import collect
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
-from bench_framework.model.gate import Explanation, Gating
 from bench_framework.model.metrics import COUNTED, PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import message
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.gate import Explanation, Gating
 from bench_framework.store.journal import Contents
 
 

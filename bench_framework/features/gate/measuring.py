@@ -13,15 +13,15 @@ from bench_framework.compare.stop_rules import Analysis
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
 from bench_framework.features.gate.question import answer, question_of
-from bench_framework.model.gate import PairState
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import COUNTED
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import InstructionPolicy
-from bench_framework.model.race import may_leave
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import InstructionPolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
-from bench_framework.model.run import Build, Look
+from bench_framework.model.record.run import Build, Look
+from bench_framework.model.result.gate import PairState
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.race import may_leave
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
 

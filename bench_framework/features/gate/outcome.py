@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
-from bench_framework.model.decision import Change
-from bench_framework.model.declarations import Note
-from bench_framework.model.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Accepted, GatePolicy, JudgePolicy, Metric
+from bench_framework.model.plan.declarations import Note
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import Accepted, GatePolicy, JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.result.decision import Change
+from bench_framework.model.result.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import counted

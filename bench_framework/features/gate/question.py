@@ -8,11 +8,11 @@ from bench_framework.compare import exact_metrics, medians
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.stage import MetricPair, runs_of, stage_of
 from bench_framework.features.gate.outcome import narrowed, policy_of, timed_metrics
-from bench_framework.model.judgement import CellState, Comparison, Family, NoiseFloor
-from bench_framework.model.looks import Looks, looks_of
 from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.plan.looks import Looks, looks_of
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.policies import JudgePolicy, Metric
+from bench_framework.model.result.judgement import CellState, Comparison, Family, NoiseFloor
 from bench_framework.store.journal import Contents
 
 

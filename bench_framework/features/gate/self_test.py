@@ -23,13 +23,13 @@ from bench_framework.errors import (
 from bench_framework.execution.machine import slowed_run
 from bench_framework.execution.machine.programs import with_faster_clock
 from bench_framework.features.gate.outcome import main_metric, timed_metrics
-from bench_framework.model.arguments import Word
-from bench_framework.model.declarations import Axis, AxisValue, Note
-from bench_framework.model.gate import Gating
 from bench_framework.model.metrics import is_exact
-from bench_framework.model.plan import Cell, Plan, Role, Variant
-from bench_framework.model.policies import GatePolicy
-from bench_framework.model.self_test import TestOutcome, Trial, TrialState
+from bench_framework.model.plan.arguments import Word
+from bench_framework.model.plan.declarations import Axis, AxisValue, Note
+from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
+from bench_framework.model.plan.policies import GatePolicy
+from bench_framework.model.result.gate import Gating
+from bench_framework.model.result.self_test import TestOutcome, Trial, TrialState
 from bench_framework.text.numbers import shortest
 
 AXIS: Final = "copy"

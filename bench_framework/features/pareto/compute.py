@@ -12,12 +12,12 @@ from typing import Final
 
 from bench_framework.compare import cell_state
 from bench_framework.compare.same_programs import Pairs
-from bench_framework.model.judgement import Comparison, Summary
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Plan
-from bench_framework.model.policies import Metric
-from bench_framework.model.run import Build
-from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Comparison, Summary
+from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standing
 
 EXACT: Final = ("binary_size", "build_time", "dependencies")
 FEWEST: Final = 2

@@ -3,9 +3,9 @@
 from typing import Final
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.policies import Metric
-from bench_framework.model.run import Build
-from bench_framework.model.structure import MEASURED_COSTS, Front, Standing
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standing
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import leading_input
 from bench_framework.report.context import ReportData

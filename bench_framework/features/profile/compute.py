@@ -16,10 +16,9 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Scope
 from bench_framework.model.facts.records import LargestShares
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.profile import (
-    OTHER,
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.profile import OTHER
+from bench_framework.model.record.profile import (
     BucketShare,
     Frame,
     FunctionShare,
@@ -28,6 +27,7 @@ from bench_framework.model.profile import (
     ProfileSize,
     SampleShare,
 )
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Share
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.text import write

@@ -20,7 +20,7 @@ from typing import Final
 
 from bench_framework import assets
 from bench_framework.features.profile.compute import DIFFERENCE, reference_of
-from bench_framework.model.profile import Frame, Profile, ProfileShares, SampleShare
+from bench_framework.model.record.profile import Frame, Profile, ProfileShares, SampleShare
 from bench_framework.report.charts import DARK, LESS, LIGHT, MORE, SERIES
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.widths import visible

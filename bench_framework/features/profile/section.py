@@ -4,7 +4,7 @@ from typing import Final
 
 from bench_framework.features.profile.compute import DIFFERENCE, reference_of
 from bench_framework.model.facts import Claim, ProfileShare
-from bench_framework.model.profile import Profile, ProfileShares, SampleShare
+from bench_framework.model.record.profile import Profile, ProfileShares, SampleShare
 from bench_framework.report.blocks import (
     Block,
     Cell,

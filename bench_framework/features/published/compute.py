@@ -12,13 +12,13 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.published import Outcome, PublishedTest
-from bench_framework.model.judgement import Judgement, Scaling
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Metric
-from bench_framework.model.published import PublishedClaim, PublishedFigure, parse_figure
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.plan.published import PublishedClaim, PublishedFigure, parse_figure
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Judgement, Scaling
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import thresholds
 from bench_framework.stats.portable_math import log, log1p

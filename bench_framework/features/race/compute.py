@@ -10,10 +10,10 @@ from bench_framework.claims.factory import ComparisonClaims, is_counted
 from bench_framework.compare.samples import Sample
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import BestGroup, Comparison, Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.race import Lost, Race
-from bench_framework.model.run import Look
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Look
+from bench_framework.model.result.judgement import BestGroup, Comparison, Judgement
+from bench_framework.model.result.race import Lost, Race
 
 
 def race_of(

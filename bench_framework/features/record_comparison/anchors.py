@@ -8,10 +8,10 @@ from typing import Literal
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
-from bench_framework.model.judgement import CellState, Comparison
-from bench_framework.model.machine import format_variables
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.machine import format_variables
+from bench_framework.model.record.run import Build, Host, PreparedInput
+from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.store.journal import Contents
 
 

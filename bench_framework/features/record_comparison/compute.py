@@ -20,11 +20,11 @@ from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors, sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Match, Side
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, WALL, is_exact
-from bench_framework.model.plan import Cell
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.plan import Cell
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR

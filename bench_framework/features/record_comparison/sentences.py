@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import write
 

@@ -14,11 +14,11 @@ from bench_framework.compare.medians import LEVEL, median_rank
 from bench_framework.compare.samples import Sample
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Comparison, Gap
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.planned_comparisons import reference_pairs
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import reference_pairs
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.result.judgement import Comparison, Gap
 from bench_framework.model.verdict import Verdict
 
 TIMES: Final = (WALL, CPU)

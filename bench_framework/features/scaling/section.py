@@ -5,8 +5,8 @@ from collections import Counter
 from typing import Final
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Scaling, Summary
-from bench_framework.model.plan import Input, Variant
+from bench_framework.model.plan.plan import Input, Variant
+from bench_framework.model.result.judgement import Scaling, Summary
 from bench_framework.report.blocks import (
     Block,
     Cell,

@@ -12,9 +12,9 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Doubling
-from bench_framework.model.judgement import Derived
-from bench_framework.model.plan import Input, Role
-from bench_framework.model.planned_comparisons import contrast_cells
+from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.planned_comparisons import contrast_cells
+from bench_framework.model.result.judgement import Derived
 from bench_framework.model.verdict import Share, Verdict
 
 UNRESOLVED: Final = "not resolved"

@@ -14,9 +14,9 @@ from bench_framework.features.summary.view import CLOSE, SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
-from bench_framework.model.judgement import BestGroup, Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
+from bench_framework.model.result.judgement import BestGroup, Comparison
 from bench_framework.model.verdict import Verdict
 
 MOST_REASONS: Final = 3

@@ -24,11 +24,11 @@ from bench_framework.model.facts.summary import (
     RejectedGroup,
     ResourceChange,
 )
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
-from bench_framework.model.structure import Effect
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Share, Verdict
 from bench_framework.stats.portable_math import expm1, log
 from bench_framework.text.answers import how_compared

@@ -12,10 +12,10 @@ from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
-from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.comparisons import ContrastDetail
-from bench_framework.model.planned_comparisons import contrast_cells
+from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.planned_comparisons import contrast_cells
 
 
 class _Pair(NamedTuple):

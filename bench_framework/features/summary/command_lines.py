@@ -6,12 +6,12 @@ from typing import Literal
 
 from bench_framework.claims.factory import ComparisonClaims, figures
 from bench_framework.compare.cell_state import baseline_failure
-from bench_framework.model.decision import Decision, change_of
 from bench_framework.model.facts.comparisons import CommandLine
-from bench_framework.model.judgement import Comparison, Judgement
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Event
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Event
+from bench_framework.model.result.decision import Decision, change_of
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import render
 

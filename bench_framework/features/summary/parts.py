@@ -13,7 +13,7 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.parts import BestParts, BetterValue
-from bench_framework.model.plan import Cell, Plan, Values
+from bench_framework.model.plan.plan import Cell, Plan, Values
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 

@@ -9,11 +9,11 @@ from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
-from bench_framework.model.judgement import BestGroup, Comparison, Judgement
 from bench_framework.model.metrics import ANONYMOUS, METRICS, PEAK_RSS
-from bench_framework.model.plan import Cell, Input, Plan, Role
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.record.run import Build, PreparedInput
+from bench_framework.model.result.judgement import BestGroup, Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 
 CLOSE: Final = 1.02

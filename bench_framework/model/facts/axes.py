@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.verdict import Interval
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 
 PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
 """``phase``: a phase that the worker reports. ``outside``: elapsed time outside of all phases.

@@ -7,8 +7,8 @@ from typing import Literal
 
 from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.evidence import Evidence, Quantity
-from bench_framework.model.policies import Metric
-from bench_framework.model.structure import Change
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.result.structure import Change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Interval, Phases, Verdict
 

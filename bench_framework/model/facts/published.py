@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.published import OtherResult
+from bench_framework.model.plan.published import OtherResult
 from bench_framework.model.reasons import Reason
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
-from bench_framework.model.profile import ProfileSize
+from bench_framework.model.record.profile import ProfileSize
 from bench_framework.model.verdict import Share
 
 

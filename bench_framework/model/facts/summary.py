@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence, Quantity
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Share, Verdict
 

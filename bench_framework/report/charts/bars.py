@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.model.judgement import Derived
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
+from bench_framework.model.result.judgement import Derived
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import Axes, Palette, direction, frame, rows
 from bench_framework.report.context import ReportData

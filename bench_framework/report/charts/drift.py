@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.model import contention
-from bench_framework.model.plan import Role
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.record import contention
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData

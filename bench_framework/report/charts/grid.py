@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.report.blocks import Figure, Point, Table
 from bench_framework.report.charts import Axes, Palette, direction, frame
 from bench_framework.report.context import ReportData

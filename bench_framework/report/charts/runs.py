@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from statistics import quantiles
 from typing import Final
 
-from bench_framework.model.plan import Input, Role
+from bench_framework.model.plan.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, Scale, frame
 from bench_framework.report.context import ReportData

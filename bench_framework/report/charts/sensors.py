@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.model.contention import TICK_S
-from bench_framework.model.run import Block
-from bench_framework.model.sensors import Sensors
+from bench_framework.model.record.contention import TICK_S
+from bench_framework.model.record.run import Block
+from bench_framework.model.record.sensors import Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData

@@ -5,7 +5,7 @@ from typing import Final
 
 from bench_framework.compare.derived_values import LimitShare, limit_shares
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan import Input, Role
+from bench_framework.model.plan.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
 from bench_framework.report.context import ReportData

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
 from bench_framework.report.charts.amounts import Unit

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Cell as PlanCell
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Cell as PlanCell
+from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import ReasonCode
-from bench_framework.model.structure import Contribution, Step
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.structure import Contribution, Step
 from bench_framework.model.verdict import Interval
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows

@@ -13,11 +13,17 @@ from typing import Final
 from markupsafe import Markup
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
-from bench_framework.model.decision import Change
-from bench_framework.model.gate import BudgetFinding, Explanation, GatedPair, Gating, PairState
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
-from bench_framework.model.run import Block
+from bench_framework.model.record.run import Block
+from bench_framework.model.result.decision import Change
+from bench_framework.model.result.gate import (
+    BudgetFinding,
+    Explanation,
+    GatedPair,
+    Gating,
+    PairState,
+)
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates

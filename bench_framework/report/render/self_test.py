@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bench_framework.model.gate_documents import SelfTestDocument
-from bench_framework.model.self_test import SelfTest, SuiteSelfTest, TestOutcome, Trial
+from bench_framework.model.documents.gate import SelfTestDocument
+from bench_framework.model.result.self_test import SelfTest, SuiteSelfTest, TestOutcome, Trial
 from bench_framework.report.render.widths import visible
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
 from bench_framework.text.lines import wrap

@@ -15,7 +15,7 @@ from bench_framework.errors import (
     EXIT_NOT_MEASURED,
     EXIT_WORSE,
 )
-from bench_framework.model.decision import Change
+from bench_framework.model.result.decision import Change
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted

@@ -4,9 +4,9 @@ import statistics
 from typing import Final
 
 from bench_framework.compare.derived_values import limit_shares
-from bench_framework.model.judgement import Derived
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Input, Role
+from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.result.judgement import Derived
 from bench_framework.report.blocks import Block, Cell, Column, Facts, Row, Table, left
 from bench_framework.report.charts.bars import bars
 from bench_framework.report.claim_blocks import claim_bullets

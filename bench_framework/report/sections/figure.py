@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts.dumbbell import dumbbell
 from bench_framework.report.charts.forest import forest

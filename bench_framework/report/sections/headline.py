@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.grid import grid
 from bench_framework.report.charts.sweep import further_sweeps

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from bench_framework.model.plan import Input
+from bench_framework.model.plan.plan import Input
 from bench_framework.report.blocks import Block, Heading, Place, Section, Table, Terminal
 from bench_framework.report.context import ReportData
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from bench_framework.compare.cell_state import coverage
-from bench_framework.model.run import Host
+from bench_framework.model.record.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData

@@ -1,7 +1,7 @@
 """Section "Method": schedule, families of comparisons and intervals of all tables, stated once."""
 
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan import Role
+from bench_framework.model.plan.plan import Role
 from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind

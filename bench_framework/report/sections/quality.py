@@ -3,8 +3,8 @@
 from collections import Counter, defaultdict
 from typing import Final
 
-from bench_framework.model.machine import format_variables
-from bench_framework.model.run import Event
+from bench_framework.model.record.machine import format_variables
+from bench_framework.model.record.run import Event
 from bench_framework.report.blocks import (
     Block,
     Bullets,

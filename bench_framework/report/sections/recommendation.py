@@ -5,8 +5,8 @@ import shlex
 from pathlib import PurePath
 from typing import Final
 
-from bench_framework.model.arguments import filled
-from bench_framework.model.plan import Variant
+from bench_framework.model.plan.arguments import filled
+from bench_framework.model.plan.plan import Variant
 from bench_framework.report.blocks import Block, Code
 from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Final
 
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Role
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind

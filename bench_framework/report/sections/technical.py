@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Role
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.record.run import Build
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, left, numeric
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData

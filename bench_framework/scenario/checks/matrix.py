@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench_framework.errors import Problem
-from bench_framework.model.plan import Input, Role, Variant
+from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion
 from bench_framework.scenario.matrix import combine

@@ -5,7 +5,6 @@ from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model import json_path
-from bench_framework.model.declared_metrics import UNITS, DeclaredMetric
 from bench_framework.model.metrics import (
     BUILD,
     COUNTED,
@@ -16,7 +15,8 @@ from bench_framework.model.metrics import (
     SIMULATED,
     is_exact,
 )
-from bench_framework.model.policies import InstructionPolicy
+from bench_framework.model.plan.declared_metrics import UNITS, DeclaredMetric
+from bench_framework.model.plan.policies import InstructionPolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex, list_names

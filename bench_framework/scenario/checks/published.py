@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
-from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import (
+from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.plan.published import (
     CONDITION,
     INTENDED,
     REFERENCE,

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from bench_framework.errors import Problem
-from bench_framework.model.declarations import Experiment
+from bench_framework.model.plan.declarations import Experiment
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.document import Path, suggest

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import Experiment, Headline, NamedContrast, Note
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.policies import GatePolicy
-from bench_framework.model.published import Published
+from bench_framework.model.plan.declarations import Experiment, Headline, NamedContrast, Note
+from bench_framework.model.plan.policies import GatePolicy
+from bench_framework.model.plan.published import Published
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.docstrings import docstrings

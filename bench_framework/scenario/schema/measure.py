@@ -8,10 +8,10 @@ from pydantic import (
     model_validator,
 )
 
-from bench_framework.model.declared_metrics import UNITS
 from bench_framework.model.metrics import Direction
-from bench_framework.model.policies import AnswerKind, GatePolicy
-from bench_framework.model.profile import OTHER, ProfilePolicy
+from bench_framework.model.plan.declared_metrics import UNITS
+from bench_framework.model.plan.policies import AnswerKind, GatePolicy
+from bench_framework.model.plan.profile import OTHER, ProfilePolicy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.scenario.schema.types import (

@@ -6,9 +6,9 @@ from typing import Annotated, Any, Final, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.declarations import DerivedRow, Experiment, Takeaway
-from bench_framework.model.policies import HostPolicy
-from bench_framework.model.published import PublishedClaim, TestKind
+from bench_framework.model.plan.declarations import DerivedRow, Experiment, Takeaway
+from bench_framework.model.plan.policies import HostPolicy
+from bench_framework.model.plan.published import PublishedClaim, TestKind
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (

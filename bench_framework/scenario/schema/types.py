@@ -33,8 +33,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from bench_framework.model.plan import CacheState
-from bench_framework.model.written import Written
+from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.plan.written import Written
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
 
@@ -216,7 +216,7 @@ class PlanPart:
     """The reader of a mapping in a scenario that is a dataclass of the plan.
 
     The keys are the names of the fields with `-` in place of `_`, unless their metadata name another
-    key (`model.written`). The type of a field selects the reader of its value.
+    key (`model.plan.written`). The type of a field selects the reader of its value.
     """
 
     check: Callable[[Any], None] | None = None

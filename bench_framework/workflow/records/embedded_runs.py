@@ -14,7 +14,7 @@ from typing import Final
 from bench_framework.errors import UsageError
 from bench_framework.features.document import build_document
 from bench_framework.masking import masked_source
-from bench_framework.model.judgement import Judgement
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.context import ReportData
 from bench_framework.scenario.wording import with_wording
 from bench_framework.store import embedded, layout, tables, wire

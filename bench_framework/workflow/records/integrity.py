@@ -21,9 +21,9 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
 from bench_framework.foreign import parse_json, read_input, read_regular
 from bench_framework.model.facts import Claim
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import NO_PART_OF_DIGEST
-from bench_framework.model.run import Block
+from bench_framework.model.plan.plan import NO_PART_OF_DIGEST
+from bench_framework.model.record.run import Block
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import finding, journal, layout, manifest, wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted

@@ -14,7 +14,7 @@ from typing import Final
 from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.features.document import build_document
 from bench_framework.foreign import parse_json
-from bench_framework.model.judgement import Judgement
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import embedded, finding, layout, manifest, records, run_table, tables
 from bench_framework.store.finding import is_record
 from bench_framework.store.journal import Contents

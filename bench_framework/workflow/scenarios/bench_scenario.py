@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench_framework.model.invocation import CrateSelection
-from bench_framework.model.revisions import MERGE_BASE
+from bench_framework.model.plan.invocation import CrateSelection
+from bench_framework.model.plan.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.workflow.scenarios.crate_scenario import crate_above
 from bench_framework.workflow.scenarios.request import flow, unfit

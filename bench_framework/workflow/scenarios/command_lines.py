@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from bench_framework.execution.build.messages import read_packages
-from bench_framework.model.invocation import CrateSelection
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.invocation import CrateSelection
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
 from bench_framework.scenario.scalars import Refused, axis_name, list_names

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final, Literal
 
 from bench_framework.errors import MachineError, Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
-from bench_framework.model.invocation import Invocation, RequestOptions
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import SIGNAL_BASE
+from bench_framework.model.plan.invocation import Invocation, RequestOptions
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import UsageError
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.document import Unreadable, parse
 from bench_framework.workflow.run_options import find_scenario
 

@@ -8,12 +8,21 @@ from dataclasses import dataclass, field, replace
 from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Bench, BenchPolicy, Cell, Hole, Input, Plan, Role, Values
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import (
+    Bench,
+    BenchPolicy,
+    Cell,
+    Hole,
+    Input,
+    Plan,
+    Role,
+    Values,
+)
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import BenchTarget, Build
+from bench_framework.model.record.run import BenchTarget, Build
 from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.document import suggest
 from bench_framework.text.names import first_items

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bench_framework.errors import MachineError
-from bench_framework.model.arguments import Word
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.description import Description, announced_metrics, axis_values
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan import Cell, Hole, Plan, Role, Variant
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.arguments import Word
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Cell, Hole, Plan, Role, Variant
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Build, Event
+from bench_framework.model.record.description import Description, announced_metrics, axis_values
+from bench_framework.model.record.run import Build, Event
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench_framework.execution.machine.host import free_bytes
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.description import Description
-from bench_framework.model.documents import (
+from bench_framework.model.documents.plan import (
     PlanDocument,
     PlannedBuild,
     PlannedCell,
     PlannedHole,
     SessionCount,
 )
-from bench_framework.model.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
-from bench_framework.model.plan import Dataset, Plan
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
+from bench_framework.model.plan.plan import Dataset, Plan
+from bench_framework.model.record.description import Description
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates

@@ -26,9 +26,9 @@ from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import last_lines
-from bench_framework.model.build_spec import PROGRAM
-from bench_framework.model.plan import Input, Plan
-from bench_framework.model.run import Build, Event, Host, PreparedInput
+from bench_framework.model.plan.build_spec import PROGRAM
+from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.record.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_options import RunOptions

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench_framework.model.machine import Variables
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Event, Training
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.machine import Variables
+from bench_framework.model.record.run import Build, Event, Training
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_size
 from bench_framework.units import counted

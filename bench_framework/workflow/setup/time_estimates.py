@@ -17,17 +17,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.foreign import sha256_of
-from bench_framework.model.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import JudgePolicy, Metric
+from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
 
 if TYPE_CHECKING:
-    from bench_framework.model.judgement import Comparison, Judgement
-    from bench_framework.model.looks import Looks
-    from bench_framework.model.run import Build
+    from bench_framework.model.plan.looks import Looks
+    from bench_framework.model.record.run import Build
+    from bench_framework.model.result.judgement import Comparison, Judgement
 
 MOST_RECORDS: Final = 12
 """Number of the newest records that are read; each takes some milliseconds."""

@@ -25,7 +25,7 @@ from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import first_lines, is_short
-from bench_framework.model.looks import (
+from bench_framework.model.plan.looks import (
     ALLOWANCE,
     FEWEST_FOR_T,
     RoundLimit,
@@ -35,8 +35,8 @@ from bench_framework.model.looks import (
     limited,
     looks_of,
 )
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Answer, Build, Event, PreparedInput
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_clock, format_duration

@@ -15,9 +15,9 @@ from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine.host import environment
 from bench_framework.execution.process import Launcher
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Plan
-from bench_framework.model.revisions import short_name
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.revisions import short_name
 from bench_framework.units import counted
 
 FOR_ALL: Final = frozenset({"Cargo.lock", "rust-toolchain", "rust-toolchain.toml"})

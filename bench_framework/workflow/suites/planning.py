@@ -8,14 +8,14 @@ from bench_framework.errors import UsageError
 from bench_framework.execution.budget import Budget
 from bench_framework.features.gate.question import rounds_needed
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
-from bench_framework.model.documents import (
+from bench_framework.model.documents.plan import (
     PlannedMember,
     SuitePlanDocument,
     fields_of,
 )
-from bench_framework.model.looks import RoundLimit, decidable
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import DEFAULT_BUDGET_S
+from bench_framework.model.plan.looks import RoundLimit, decidable
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import DEFAULT_BUDGET_S
 from bench_framework.text.numbers import format_clock
 from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable

@@ -14,13 +14,13 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Session, Stop
-from bench_framework.model.arguments import Slot, Word
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.plan.arguments import Slot, Word
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason
-from bench_framework.model.run import Block, Build, Event, PreparedInput
+from bench_framework.model.record.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
 from tests import build
 from tests.integration.processes import FAKES, install_fake

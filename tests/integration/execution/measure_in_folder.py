@@ -12,7 +12,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session, Stop
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
 from bench_framework.store import wire
 from bench_framework.store.records import Record
 from bench_framework.store.resuming import find_resumable

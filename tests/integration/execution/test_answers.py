@@ -9,7 +9,7 @@ import pytest
 from bench_framework.errors import Interrupted
 from bench_framework.execution import answers
 from bench_framework.execution.process import Command, Finished
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.store.records import Record
 from bench_framework.text.numbers import format_size
 from tests.integration.execution.conftest import blocks_of, events_of, plan_of

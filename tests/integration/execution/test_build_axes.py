@@ -17,8 +17,8 @@ from bench_framework.execution.build.symbols import linker_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.run import Build
 from tests.build import require
 
 Builds = Callable[..., Build]

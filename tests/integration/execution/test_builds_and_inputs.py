@@ -15,10 +15,10 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver, Waiting
 from bench_framework.execution.stop import Session, Stop
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Dataset, Input, Plan
-from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Dataset, Input, Plan
+from bench_framework.model.record.run import Build, PreparedInput
 from tests.integration.execution.conftest import plan_of
 from tests.integration.processes import executable, git
 

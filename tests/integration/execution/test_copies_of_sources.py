@@ -10,7 +10,7 @@ from bench_framework.execution.build import revisions
 from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
-from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BuildSpec
 from tests.integration.processes import git
 
 PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"

@@ -9,8 +9,8 @@ from bench_framework.execution import block as measuring
 from bench_framework.execution import progress
 from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import InputProgress
-from bench_framework.model.looks import RoundLimit
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import RoundLimit
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from tests.integration.execution.conftest import plan_of

@@ -15,7 +15,7 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.store import wire
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record

@@ -18,11 +18,11 @@ from bench_framework.execution.counting import observations
 from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
-from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.metrics import KERNEL_KEYS, SIMULATED
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import AnswerPolicy, InstructionPolicy
-from bench_framework.model.run import Observation
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import AnswerPolicy, InstructionPolicy
+from bench_framework.model.record.run import Observation
 from bench_framework.store.lines import Dropped
 from bench_framework.store.records import Record
 from tests.integration.execution.conftest import events_of, plan_of

@@ -16,11 +16,11 @@ from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
 from bench_framework.execution.machine import cached_pages, host
 from bench_framework.features.judge import judge
-from bench_framework.model.arguments import INPUT
-from bench_framework.model.plan import CacheState
-from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Block, PreparedInput
-from bench_framework.model.sensors import PageCache
+from bench_framework.model.plan.arguments import INPUT
+from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.record.run import Block, PreparedInput
+from bench_framework.model.record.sensors import PageCache
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import blocks_of, events_of, plan_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.store import layout
 from tests.integration.execution.conftest import blocks_of, plan_of
 

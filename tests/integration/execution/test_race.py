@@ -10,10 +10,10 @@ import pytest
 from bench_framework.errors import Interrupted
 from bench_framework.execution.progress import CellDropped, RoundFinished, Update
 from bench_framework.execution.schedule import Decision
-from bench_framework.model import race
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.result import race
 from bench_framework.store.records import Record
 from tests.integration.execution.conftest import plan_of
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.execution.hyperfine import NUMBERS_RUNS
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from tests.integration.execution.conftest import WORKER, blocks_of, events_of, plan_of
 
 pytestmark = pytest.mark.real

@@ -17,10 +17,10 @@ from bench_framework.execution import answers, progress
 from bench_framework.execution import block as measuring
 from bench_framework.execution import rounds as loop
 from bench_framework.execution.schedule import Decision
-from bench_framework.model.looks import looks_of
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.run import Preload, PreparedInput
+from bench_framework.model.record.run import Preload, PreparedInput
 from bench_framework.store import wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.records.integrity import journal_differences

@@ -10,8 +10,8 @@ from bench_framework.execution import server
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.server import Servers
 from bench_framework.execution.target import Target, target_of
-from bench_framework.model.run import Build
-from bench_framework.model.server import Server
+from bench_framework.model.plan.server import Server
+from bench_framework.model.record.run import Build
 from tests.integration.execution.conftest import plan_of
 
 ENV = {"PATH": "/usr/bin:/bin"}

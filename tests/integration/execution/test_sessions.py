@@ -13,12 +13,12 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import progress, sessions
 from bench_framework.execution.budget import session_s
 from bench_framework.execution.schedule import Decision, InputProgress, Looker
-from bench_framework.model import race
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Dataset, Plan
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Dataset, Plan
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Block, PreparedInput
+from bench_framework.model.record.run import Block, PreparedInput
+from bench_framework.model.result import race
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import plan_of

@@ -17,7 +17,7 @@ from bench_framework.execution.build import binaries, revisions, sources
 from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
-from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import write_whole
 
 Work = Callable[[Launcher], object]

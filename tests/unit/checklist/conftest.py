@@ -16,9 +16,9 @@ from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.extensions.importers.record_kind import ImportedFigures
 from bench_framework.features.document import build_document
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Build
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Block, Build
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import markdown

@@ -5,8 +5,8 @@ import re
 from dataclasses import replace
 
 from bench_framework.features.judge import judge
-from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Receipt
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.record.run import Receipt
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import draw, headline, judge_and_report
 from tests.unit.judging.conftest import Study

@@ -4,11 +4,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Plan, Role, Variant
-from bench_framework.model.run import Build
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
+from bench_framework.model.record.run import Build
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import (
     Scales,

@@ -10,9 +10,9 @@ import pytest
 
 from bench_framework import dgen
 from bench_framework.errors import UsageError
-from bench_framework.model.declarations import DerivedRow, NamedCell
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.run import Answer, Receipt
+from bench_framework.model.plan.declarations import DerivedRow, NamedCell
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.record.run import Answer, Receipt
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import (
     JudgedReport,

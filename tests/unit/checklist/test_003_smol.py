@@ -4,7 +4,7 @@ import math
 import random
 import re
 
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import headline, import_tables, judge_and_report
 from tests.unit.judging.conftest import Study

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.declarations import Experiment
-from bench_framework.model.run import Answer
+from bench_framework.model.plan.declarations import Experiment
+from bench_framework.model.record.run import Answer
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import draw, headline, import_tables, judge_and_report
 from tests.unit.judging.conftest import Study

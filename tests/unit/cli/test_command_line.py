@@ -22,7 +22,7 @@ from bench_framework.cli.console import (
     fold_diagnostic,
 )
 from bench_framework.errors import CellError, Position, Problem
-from bench_framework.model.run import Event
+from bench_framework.model.record.run import Event
 from bench_framework.text.lines import wrap
 from tests.documents import valid
 from tests.unit.machine import SCENARIO
@@ -31,7 +31,7 @@ HEAVY = {"pandas", "matplotlib", "numpy", "jinja2", "dask", "distributed"}
 UNUSED = {
     f"bench_framework.{name}"
     for name in (
-        "model.judgement",
+        "model.result.judgement",
         "store.journal",
         "store.records",
         "execution.progress",

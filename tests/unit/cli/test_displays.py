@@ -11,10 +11,10 @@ from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
 from bench_framework.cli.line_display import LineDisplay
 from bench_framework.execution import progress
-from bench_framework.model.looks import RoundLimit
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import RoundLimit
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import message
-from bench_framework.model.run import Event, Look
+from bench_framework.model.record.run import Event, Look
 from bench_framework.store import lines
 from bench_framework.workflow import run_progress
 from bench_framework.workflow.run_options import plan_scenario

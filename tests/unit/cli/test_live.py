@@ -12,10 +12,10 @@ from rich.cells import cell_len
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import HostsDisplay, LiveDisplay
 from bench_framework.execution import progress
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.run import Block, Event, Look
+from bench_framework.model.record.run import Block, Event, Look
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.widths import visible
 from bench_framework.text.words import verdict_text

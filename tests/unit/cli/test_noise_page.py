@@ -9,7 +9,7 @@ from bench_framework.extensions.doctor.command import noise_page
 from bench_framework.extensions.doctor.documents import noise_document
 from bench_framework.extensions.doctor.noise import NoiseFindings
 from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, NoiseSummary, Rate
-from bench_framework.model.documents import document_text
+from bench_framework.model.documents.plan import document_text
 from tests.documents import valid
 
 SUMMARY = NoiseSummary(

@@ -8,7 +8,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.run import _overrides
 from bench_framework.cli.plan_page import page
-from bench_framework.model.documents import SessionCount
+from bench_framework.model.documents.plan import SessionCount
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
 from tests.unit.machine import SCENARIO

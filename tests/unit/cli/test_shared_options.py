@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from bench_framework.cli.arguments import OPTIONS, with_options
-from bench_framework.model.invocation import CrateSelection, RequestOptions
+from bench_framework.model.plan.invocation import CrateSelection, RequestOptions
 
 
 @pytest.mark.parametrize("kind", [RequestOptions, CrateSelection])

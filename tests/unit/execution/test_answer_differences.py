@@ -10,7 +10,7 @@ from bench_framework.execution.answer_differences import (
     first_difference,
 )
 from bench_framework.execution.block_checks import _as_option
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.plan.policies import AnswerPolicy
 from tests.build import require
 
 

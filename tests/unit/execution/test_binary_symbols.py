@@ -9,10 +9,10 @@ import pytest
 from bench_framework.execution.build.symbols import requested
 from bench_framework.execution.machine.programs import loader_of
 from bench_framework.execution.target import target_of
-from bench_framework.model.build_spec import BuildSpec, stable_id
-from bench_framework.model.command_build import CommandBuild
-from bench_framework.model.plan import Cell, Role
-from bench_framework.model.run import Build, Preload
+from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.command_build import CommandBuild
+from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.record.run import Build, Preload
 
 SPEC = BuildSpec("builtin", "tally", features=("simd",))
 CELL = Cell("c", "v", "i", "label", Role.CANDIDATE, (("run",),), (("LD_PRELOAD", "b.so"),))

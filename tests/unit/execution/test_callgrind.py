@@ -4,7 +4,7 @@ import pytest
 
 from bench_framework.execution.counting.callgrind import FunctionCosts, differing
 from bench_framework.execution.symbols import grouped_name
-from bench_framework.model.functions import CallCount, FunctionCost
+from bench_framework.model.record.functions import CallCount, FunctionCost
 
 HEAD = "events: Ir sysCount sysTime\nsummary: 9670 7 1\n"
 PROGRAM = """

@@ -17,7 +17,7 @@ from bench_framework.execution.build.pgo import candidates
 from bench_framework.execution.build.sharing import local_packages
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStep, SilentObserver, Update
-from bench_framework.model.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.workflow.run_progress import progress_of
 
 

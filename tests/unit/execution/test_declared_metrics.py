@@ -10,11 +10,11 @@ from bench_framework.execution.answers import AnswerReader, signature
 from bench_framework.execution.declared_metrics import MetricReader
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
-from bench_framework.model.declared_metrics import DeclaredMetric
 from bench_framework.model.json_path import parse
-from bench_framework.model.plan import Cell, Role
-from bench_framework.model.policies import AnswerPolicy
-from bench_framework.model.run import Block, Receipt
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.record.run import Block, Receipt
 
 CELL = Cell("c", "v", "i", "c", Role.CANDIDATE, ())
 TARGET = Target(CELL, (), {}, None, None, (), None, (), ())

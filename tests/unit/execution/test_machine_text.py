@@ -13,9 +13,9 @@ from bench_framework.execution.block import failure_of
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine import host, sensors
 from bench_framework.execution.process import Finished
-from bench_framework.model import contention
-from bench_framework.model.run import Block, PreparedInput
-from bench_framework.model.sensors import Sensors
+from bench_framework.model.record import contention
+from bench_framework.model.record.run import Block, PreparedInput
+from bench_framework.model.record.sensors import Sensors
 from tests.build import make_block, require
 
 MOUNTS = """\

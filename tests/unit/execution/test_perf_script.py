@@ -14,7 +14,7 @@ from bench_framework.execution.profiling.samplers import (
     samples_of,
 )
 from bench_framework.execution.symbols import plain_name
-from bench_framework.model.profile import Frame
+from bench_framework.model.record.profile import Frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.execution.failures import reproduction
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.plan import Cell, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.scenario.selection import parse_selection
 from tests.build import make_plan
 

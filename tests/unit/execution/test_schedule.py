@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from bench_framework.execution import schedule
-from bench_framework.model.run import Block, Status
+from bench_framework.model.record.run import Block, Status
 
 CELLS = ("a", "b", "c", "d")
 

@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.execution.machine import processes
 from bench_framework.execution.server import of_server
-from bench_framework.model.run import Block
+from bench_framework.model.record.run import Block
 from bench_framework.workflow.records.integrity import _is_of
 
 EXPORT = (

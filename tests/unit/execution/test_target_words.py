@@ -11,9 +11,9 @@ from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import target
 from bench_framework.execution.machine.cpus import available_cpus, parse_cpus
 from bench_framework.execution.target import target_of
-from bench_framework.model.arguments import BIN, INPUT
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Build, PreparedInput
+from bench_framework.model.plan.arguments import BIN, INPUT
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.run import Build, PreparedInput
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 

@@ -10,7 +10,7 @@ from bench_framework.execution import worker
 from bench_framework.execution.answers import digest_file
 from bench_framework.execution.worker import AnswersFile, parse_reply, read_replies
 from bench_framework.model.metrics import PEAK_RSS, RECEIPT_KEYS
-from bench_framework.model.policies import AnswerKind, AnswerPolicy
+from bench_framework.model.plan.policies import AnswerKind, AnswerPolicy
 
 PROTOCOL = Path(__file__).parents[2] / "fixtures" / "protocol"
 

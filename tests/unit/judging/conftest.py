@@ -12,14 +12,14 @@ from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
 from bench_framework.features.judge import judge
-from bench_framework.model.build_spec import BuildSpec, stable_id
-from bench_framework.model.declarations import Axis, AxisValue, Experiment
-from bench_framework.model.gate import GatedPair
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Cell, Dataset, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.run import Answer, Block, Build, Look, PreparedInput
+from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Cell, Dataset, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, GatePolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.record.run import Answer, Block, Build, Look, PreparedInput
+from bench_framework.model.result.gate import GatedPair
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.text.reasons import phrase

@@ -9,8 +9,8 @@ import pytest
 
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.experiments import compute as experiments
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import NamedContrast
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison
 from tests.unit.judging.conftest import Crossed

@@ -10,9 +10,9 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.summary.parts import best_parts, single_changes
 from bench_framework.features.summary.view import SummaryView
-from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.facts.parts import BestParts
-from bench_framework.model.plan import Hole, Plan
+from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.plan.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from tests.build import require
 from tests.unit.judging.conftest import Study

@@ -9,9 +9,9 @@ import pytest
 
 from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.revisions import Commit
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison
 

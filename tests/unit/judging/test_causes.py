@@ -11,17 +11,17 @@ import pytest
 from bench_framework.compare.causes import evidence_of, second_difference, two_differences
 from bench_framework.compare.samples import Sample, collect
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import (
+from bench_framework.model.facts.causes import HANDLED, CauseEvidence
+from bench_framework.model.metrics import KERNEL_KEYS
+from bench_framework.model.plan.declarations import (
     CauseCounter,
     Hypothesis,
     Mechanism,
     NamedContrast,
 )
-from bench_framework.model.facts.causes import HANDLED, CauseEvidence
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.metrics import KERNEL_KEYS
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block, Receipt
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Block, Receipt
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.causes import counter_text, explained_text
 from bench_framework.units import THIN_SPACE
 from tests.unit.judging.conftest import Study

@@ -10,10 +10,10 @@ from bench_framework.compare import cell_state
 from bench_framework.compare import samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Block
-from bench_framework.model.sensors import PageCache
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Block
+from bench_framework.model.record.sensors import PageCache
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study

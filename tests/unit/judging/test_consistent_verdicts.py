@@ -10,14 +10,14 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase

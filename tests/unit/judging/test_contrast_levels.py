@@ -10,7 +10,7 @@ import pytest
 from bench_framework.compare import contrasts
 from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.model.run import Look
+from bench_framework.model.record.run import Look
 from bench_framework.model.verdict import Verdict
 from tests.build import require
 from tests.unit.judging.conftest import Crossed, Study

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from bench_framework.features.ablation import compute as ablation
-from bench_framework.model.structure import Contribution
+from bench_framework.model.result.structure import Contribution
 from tests.unit.judging.conftest import Crossed
 
 AXES = {"parser": ["simd", "sonic"], "alloc": ["sys", "je"]}

@@ -14,7 +14,7 @@ from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.facts import Claim, DerivedFact
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.judgement import Comparison, Gap
+from bench_framework.model.result.judgement import Comparison, Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render, say
 from tests.build import make_comparison

@@ -8,11 +8,11 @@ import pytest
 from bench_framework.compare.derived_values import derived_rows, with_contribution_figures
 from bench_framework.compare.samples import collect
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import DerivedRow, NamedCell
-from bench_framework.model.judgement import Derived, Judgement
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.run import Answer, Block, Receipt
-from bench_framework.model.structure import Change, ContrastResult, Contribution, Step
+from bench_framework.model.plan.declarations import DerivedRow, NamedCell
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.record.run import Answer, Block, Receipt
+from bench_framework.model.result.judgement import Derived, Judgement
+from bench_framework.model.result.structure import Change, ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison
 from tests.unit.judging.conftest import MIB, Study

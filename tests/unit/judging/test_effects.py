@@ -12,8 +12,8 @@ from scipy import stats
 
 from bench_framework.compare.contrasts import ContrastData
 from bench_framework.features.effects import compute as effects
-from bench_framework.model.judgement import NoiseFloor
-from bench_framework.model.structure import Effect
+from bench_framework.model.result.judgement import NoiseFloor
+from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Crossed

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.machine import format_variables, variables_of
-from bench_framework.model.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.machine import format_variables, variables_of
 from bench_framework.workflow.setup.remarks import variable_events
 from tests.unit.judging.conftest import Study
 

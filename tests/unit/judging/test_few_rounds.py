@@ -9,10 +9,10 @@ from scipy import stats
 
 from bench_framework.compare.verdict import TOO_FEW
 from bench_framework.features.gate import compute as gate
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.looks import RoundLimit, allows_few_rounds, limited, looks_of
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.looks import RoundLimit, allows_few_rounds, limited, looks_of
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import paired_t

@@ -8,12 +8,12 @@ import pytest
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import finished_cells, judge
-from bench_framework.model import race
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import ReasonCode
-from bench_framework.model.run import Block, Look
+from bench_framework.model.record.run import Block, Look
+from bench_framework.model.result import race
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import Crossed, Study, Timing, timing
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from bench_framework.compare.functions import changes_between
 from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.functions import CallCount, FunctionCost, FunctionCounts
-from bench_framework.model.run import Observation
+from bench_framework.model.record.functions import CallCount, FunctionCost, FunctionCounts
+from bench_framework.model.record.run import Observation
 
 Rows = Sequence[tuple[str, str, int, int]]
 PLAIN: Rows = (

@@ -15,14 +15,14 @@ from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.decision import Change
-from bench_framework.model.gate import Gating
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
-from bench_framework.model.policies import GATE_LEVEL, MeasurePolicy
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Build, Look, Observation
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.policies import GATE_LEVEL, MeasurePolicy
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.record.run import Build, Look, Observation
+from bench_framework.model.result.decision import Change
+from bench_framework.model.result.gate import Gating
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines

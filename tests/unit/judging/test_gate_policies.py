@@ -8,12 +8,12 @@ import pytest
 
 from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.gate import Gating
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
-from bench_framework.model.run import Build, Event, Observation
+from bench_framework.model.record.run import Build, Event, Observation
+from bench_framework.model.result.gate import Gating
 from bench_framework.model.verdict import Interval, Verdict
 from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of, timing
 

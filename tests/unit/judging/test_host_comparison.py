@@ -12,10 +12,10 @@ from bench_framework.extensions.fleet.host_comparison import (
     compare_hosts,
 )
 from bench_framework.extensions.fleet.page import document
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load

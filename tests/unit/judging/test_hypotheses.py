@@ -9,10 +9,10 @@ import pytest
 
 from bench_framework.features.experiments.compute import hypothesis_tests
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import DerivedRow, Hypothesis, NamedCell
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.declarations import DerivedRow, Hypothesis, NamedCell
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, Reason, message
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison

@@ -10,10 +10,10 @@ from scipy import stats
 
 from bench_framework.extensions.importers.compute import judge_imported
 from bench_framework.extensions.importers.model import Imported, plan_of
-from bench_framework.model.build_spec import stable_id
 from bench_framework.model.facts import Best, Nothing
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.sessions import HarnessSession, MemoryKind, Series, SessionCommand
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.record.sessions import HarnessSession, MemoryKind, Series, SessionCommand
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.store.sessions import series_of

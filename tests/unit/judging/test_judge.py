@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.run import Answer, Build, Receipt
+from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.record.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say

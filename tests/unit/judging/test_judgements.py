@@ -15,21 +15,27 @@ from ruamel.yaml import YAML
 
 from bench_framework.features.gate.compute import first_pass
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import (
+from bench_framework.model.facts import ResourceChanges
+from bench_framework.model.plan.declarations import (
     DerivedRow,
     Experiment,
     Hypothesis,
     NamedCell,
     NamedContrast,
 )
-from bench_framework.model.facts import ResourceChanges
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import Accepted, Budget, GatePolicy, JudgePolicy, MeasurePolicy
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Block
-from bench_framework.model.structure import ContrastResult
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import (
+    Accepted,
+    Budget,
+    GatePolicy,
+    JudgePolicy,
+    MeasurePolicy,
+)
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.record.run import Block
+from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.structure import ContrastResult
 from bench_framework.model.verdict import Interval
 from bench_framework.text.reasons import phrase
 from tests.approval import approve, text_of

@@ -10,9 +10,9 @@ from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.compare.verdict import Case, Rules
 from bench_framework.features.judge import judge
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.plan import Hole
+from bench_framework.model.plan.plan import Hole
 from bench_framework.model.reasons import message
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
 from bench_framework.text.numbers import show_size

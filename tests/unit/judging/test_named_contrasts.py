@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import JudgePolicy, MeasurePolicy
+from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import JudgePolicy, MeasurePolicy
 from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study, timing
 

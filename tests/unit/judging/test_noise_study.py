@@ -16,8 +16,8 @@ from bench_framework.extensions.doctor.noise_rates import (
     relabelled,
     summarise_windows,
 )
-from bench_framework.model.looks import schedule
-from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.plan.looks import schedule
+from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.proportions import at_least, at_most
 from tests.unit.judging.conftest import Study

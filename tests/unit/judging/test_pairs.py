@@ -6,7 +6,7 @@ import pytest
 
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import Runs, runs_of
-from bench_framework.model.looks import looks_of
+from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.reasons import ONE_PROGRAM, ReasonCode
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.unit.judging.conftest import Study, timing

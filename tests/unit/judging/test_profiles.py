@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from bench_framework.features.profile.compute import attach, interval, shares_of
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.record.profile import Frame, Profile, Stack
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.write import lead, say
 from tests.build import make_profile, require
 from tests.unit.judging.conftest import Study

@@ -11,7 +11,9 @@ from bench_framework.features.judge import judge
 from bench_framework.features.published import compute
 from bench_framework.features.published.compute import outcome_of
 from bench_framework.features.results import TOO_FEW, NamedResult
-from bench_framework.model.declarations import (
+from bench_framework.model.facts import Claim, PublishedCounts, PublishedResult
+from bench_framework.model.facts.published import Outcome
+from bench_framework.model.plan.declarations import (
     DerivedRow,
     Experiment,
     Headline,
@@ -19,13 +21,16 @@ from bench_framework.model.declarations import (
     NamedContrast,
     Takeaway,
 )
-from bench_framework.model.facts import Claim, PublishedCounts, PublishedResult
-from bench_framework.model.facts.published import Outcome
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.published import OtherResult, Published, PublishedClaim, parse_figure
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.plan.published import (
+    OtherResult,
+    Published,
+    PublishedClaim,
+    parse_figure,
+)
 from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.write import say
 from tests.unit.judging.conftest import Study

@@ -11,7 +11,7 @@ from statsmodels.stats.weightstats import ttost_paired
 
 from bench_framework.compare.decide import equivalence_level
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import holm

@@ -9,12 +9,12 @@ import pytest
 from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
-from bench_framework.model import race
-from bench_framework.model.judgement import Comparison, Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Role
-from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Look
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.record.run import Look
+from bench_framework.model.result import race
+from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from tests.build import make_comparison, require
 from tests.unit.judging.conftest import Study, Timing, timing

@@ -10,12 +10,12 @@ from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.features.record_comparison.sentences import claims
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.reasons import phrase

@@ -9,13 +9,13 @@ import pytest
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.planned_comparisons import comparisons_planned
-from bench_framework.model.policies import JudgePolicy
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import Study, Timing
 

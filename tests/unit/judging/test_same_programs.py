@@ -9,15 +9,15 @@ import pytest
 from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.facts import OneProgram
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.run import Build, Preload
+from bench_framework.model.record.run import Build, Preload
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render

@@ -11,10 +11,10 @@ from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.compare import data_quality, medians, samples
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.model import contention
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.run import Block
-from bench_framework.model.sensors import Sensors
+from bench_framework.model.record import contention
+from bench_framework.model.record.run import Block
+from bench_framework.model.record.sensors import Sensors
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.build import make_block, require
 from tests.unit.judging.conftest import Study

@@ -8,16 +8,16 @@ from scipy.special import digamma, polygamma
 
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import (
+from bench_framework.model.plan.looks import (
     RoundLimit,
     limit_of_rounds,
     limited,
     looks_of,
     session_schedule,
 )
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import UNSTABLE
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats import between_sessions as between
 from bench_framework.stats.instability import examine_sessions

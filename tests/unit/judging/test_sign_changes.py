@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.plan import Dataset, Input, Plan
-from bench_framework.model.run import PreparedInput
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Dataset, Input, Plan
+from bench_framework.model.record.run import PreparedInput
+from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.write import lead
 from tests.unit.judging.conftest import Study
 

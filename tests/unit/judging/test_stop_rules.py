@@ -9,8 +9,8 @@ from bench_framework.compare.stop_rules import All, Analysis, FixedRule
 from bench_framework.extensions.bisect.compute import SideRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.stop_rules import ReportRule, rule_of
-from bench_framework.model.looks import looks_of
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing, timing
 

@@ -9,9 +9,9 @@ from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import LookOutcome, look
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
-from bench_framework.model.looks import looks_of, schedule
-from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.run import Look
+from bench_framework.model.plan.looks import looks_of, schedule
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.record.run import Look
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison

@@ -14,10 +14,10 @@ from bench_framework.compare.interim_analysis import (
     make_inconclusive_where_control_differs,
 )
 from bench_framework.features.judge import judge
-from bench_framework.model.looks import looks_of
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, message
-from bench_framework.model.run import Answer, Look
+from bench_framework.model.record.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison

@@ -6,9 +6,9 @@ import pytest
 
 from bench_framework.features.gate.question import question_of
 from bench_framework.features.suite import decisions, first_budget, with_shares
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import Budget
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Budget
 from tests.unit.judging.conftest import Study
 
 

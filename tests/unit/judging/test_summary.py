@@ -6,7 +6,7 @@ import pytest
 
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.metrics import ANONYMOUS
-from bench_framework.model.policies import JudgePolicy
+from bench_framework.model.plan.policies import JudgePolicy
 from tests.unit.judging.conftest import Study, timing
 
 

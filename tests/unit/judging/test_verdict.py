@@ -8,8 +8,8 @@ import pytest
 
 from bench_framework.compare import decide, verdict
 from bench_framework.compare.verdict import Case, PairedTest, Rules
-from bench_framework.model.judgement import Comparison
 from bench_framework.model.reasons import REACHES_ONE
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats import run_labels
 from bench_framework.stats.holm_family import minimum_detectable_effect

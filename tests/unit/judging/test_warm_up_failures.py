@@ -3,8 +3,8 @@
 import pytest
 
 from bench_framework.compare import cell_state, samples
-from bench_framework.model.plan import Cell, Input, Role, Variant
-from bench_framework.model.run import Block, Status
+from bench_framework.model.plan.plan import Cell, Input, Role, Variant
+from bench_framework.model.record.run import Block, Status
 from bench_framework.text.reasons import phrase
 from tests.build import make_plan
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.model.machine import fingerprint
+from bench_framework.model.record.machine import fingerprint
 from tests.unit.machine import HOST
 
 

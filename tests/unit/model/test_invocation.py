@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.revisions import Revisions
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.revisions import Revisions
 
 BASE = "b" * 40
 

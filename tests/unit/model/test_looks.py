@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model.looks import (
+from bench_framework.model.plan.looks import (
     RoundLimit,
     limit_of_rounds,
     limited,
@@ -16,7 +16,7 @@ from bench_framework.model.looks import (
     schedule,
     session_schedule,
 )
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.workflow.run_options import plan_scenario
 
 SCENARIO = """\

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench_framework.model.run import Block, Receipt
+from bench_framework.model.record.run import Block, Receipt
 from tests.build import make_block
 
 

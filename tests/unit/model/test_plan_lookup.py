@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from tests.unit.machine import SCENARIO

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench_framework.model.published import parse_figure
+from bench_framework.model.plan.published import parse_figure
 
 
 @pytest.mark.parametrize(

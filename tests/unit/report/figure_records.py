@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.features.judge import judge
-from bench_framework.model.declarations import Axis, AxisValue, DerivedRow, NamedCell
-from bench_framework.model.plan import Plan
-from bench_framework.model.revisions import Revisions
+from bench_framework.model.plan.declarations import Axis, AxisValue, DerivedRow, NamedCell
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.report.context import ReportData
 from tests.unit.judging.conftest import Crossed, Study
 

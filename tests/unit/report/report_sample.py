@@ -17,10 +17,10 @@ from bench_framework.compare.stage import Runs
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
-from bench_framework.model import run
-from bench_framework.model.arguments import BIN, INPUT
-from bench_framework.model.build_spec import BuildSpec, stable_id
-from bench_framework.model.declarations import (
+from bench_framework.model.formula import Unit
+from bench_framework.model.plan.arguments import BIN, INPUT
+from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.declarations import (
     Axis,
     AxisValue,
     Experiment,
@@ -28,8 +28,14 @@ from bench_framework.model.declarations import (
     NamedContrast,
     Note,
 )
-from bench_framework.model.formula import Unit
-from bench_framework.model.judgement import (
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Cell, Dataset, Hole, Input, Plan, Role, Variant
+from bench_framework.model.plan.planned_comparisons import reference_pairs
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.reasons import Reason, message
+from bench_framework.model.record import run
+from bench_framework.model.record.sensors import PageCache, Sensors
+from bench_framework.model.result.judgement import (
     BestGroup,
     CellState,
     Comparison,
@@ -40,13 +46,7 @@ from bench_framework.model.judgement import (
     Scaling,
     Summary,
 )
-from bench_framework.model.looks import Looks
-from bench_framework.model.plan import Cell, Dataset, Hole, Input, Plan, Role, Variant
-from bench_framework.model.planned_comparisons import reference_pairs
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.reasons import Reason, message
-from bench_framework.model.sensors import PageCache, Sensors
-from bench_framework.model.structure import Crossing, Structure
+from bench_framework.model.result.structure import Crossing, Structure
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.context import ReportData
 from tests.build import make_comparison, make_plan, require

@@ -11,8 +11,8 @@ import figure_records as records
 import pytest
 
 from bench_framework.model import facts
-from bench_framework.model.declarations import NamedContrast
 from bench_framework.model.facts import Claim
+from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point

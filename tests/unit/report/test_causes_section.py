@@ -10,7 +10,7 @@ from bench_framework.compare.samples import collect
 from bench_framework.features.causes import section
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import CounterDifference, TimePart, TwoDifferences
-from bench_framework.model.run import Block, Receipt
+from bench_framework.model.record.run import Block, Receipt
 from bench_framework.report.blocks import Box, Bullets, Table
 from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData

@@ -6,7 +6,7 @@ import pytest
 
 from bench_framework.features.document import build_document
 from bench_framework.model.facts import Claim, NotMeasured
-from bench_framework.model.plan import Role
+from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.context import ReportData

@@ -10,10 +10,10 @@ from bench_framework import assets
 from bench_framework.model.facts.builds import BuildChanges, Difference
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.gate import Explanation, Gating
 from bench_framework.model.metrics import WAITS
-from bench_framework.model.plan import Role
+from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
+from bench_framework.model.result.gate import Explanation, Gating
 from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 

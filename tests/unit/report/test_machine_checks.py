@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from bench_framework.model.judgement import CellState
 from bench_framework.model.reasons import message
-from bench_framework.model.sensors import PageCache
+from bench_framework.model.record.sensors import PageCache
+from bench_framework.model.result.judgement import CellState
 from bench_framework.report import checks
 from bench_framework.report.blocks import Bullets
 from bench_framework.report.charts.drift import drift

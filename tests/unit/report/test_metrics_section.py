@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.judgement import Summary
-from bench_framework.model.plan import Role
-from bench_framework.model.policies import InstructionPolicy
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.policies import InstructionPolicy
+from bench_framework.model.result.judgement import Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Table
 from bench_framework.report.context import ReportData

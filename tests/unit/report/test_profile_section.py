@@ -16,8 +16,8 @@ from bench_framework import assets
 from bench_framework.features.document import build_document
 from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
-from bench_framework.model.profile import Frame, Profile, Stack
-from bench_framework.model.run import Event
+from bench_framework.model.record.profile import Frame, Profile, Stack
+from bench_framework.model.record.run import Event
 from bench_framework.report.blocks import Document, Facts, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData

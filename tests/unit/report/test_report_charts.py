@@ -9,7 +9,7 @@ import pytest
 from report_sample import ROUNDS
 
 from bench_framework.features.document import build_document
-from bench_framework.model.sensors import Sensors
+from bench_framework.model.record.sensors import Sensors
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Document, Figure, Table

@@ -7,15 +7,15 @@ import pytest
 
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
-from bench_framework.model.build_spec import BuildSpec
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
-from bench_framework.model.judgement import Derived
-from bench_framework.model.plan import Hole, Role
-from bench_framework.model.published import Published
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Hole, Role
+from bench_framework.model.plan.published import Published
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Event, Receipt
-from bench_framework.model.structure import Structure
+from bench_framework.model.record.run import Event, Receipt
+from bench_framework.model.result.judgement import Derived
+from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import checks
 from bench_framework.report.blocks import (

@@ -7,7 +7,7 @@ from report_sample import with_sign_change, with_structure
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.structure import (
+from bench_framework.model.result.structure import (
     Change,
     ContrastResult,
     Contribution,

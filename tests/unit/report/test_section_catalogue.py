@@ -27,11 +27,11 @@ from bench_framework.model.facts.functions import (
     FunctionChanges,
     FunctionsOfPair,
 )
-from bench_framework.model.plan import Role
-from bench_framework.model.profile import Frame, Stack
-from bench_framework.model.published import Published, PublishedClaim
-from bench_framework.model.run import Look
-from bench_framework.model.structure import Structure
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.published import Published, PublishedClaim
+from bench_framework.model.record.profile import Frame, Stack
+from bench_framework.model.record.run import Look
+from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Interval, SessionRatios, Verdict
 from bench_framework.report.blocks import Document, Fallback, Table
 from bench_framework.report.context import ReportData

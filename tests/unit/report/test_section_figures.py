@@ -9,9 +9,9 @@ from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
-from bench_framework.model.judgement import Derived
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.structure import (
+from bench_framework.model.result.judgement import Derived
+from bench_framework.model.result.structure import (
     Change,
     ContrastResult,
     Contribution,

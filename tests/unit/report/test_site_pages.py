@@ -14,7 +14,7 @@ from bench_framework.extensions.history.site_pages import (
     render_index,
     render_scenario,
 )
-from bench_framework.model.machine import Fingerprint
+from bench_framework.model.record.machine import Fingerprint
 from bench_framework.report.render.templates import Templates
 from tests.build import require
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import pytest
 
 from bench_framework.errors import ScenarioError
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import Scenario, load
 from bench_framework.scenario.plan import expand
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.policies import Accepted
+from bench_framework.model.plan.policies import Accepted
 from bench_framework.scenario.gate_policy import read_accepted, with_entries
 from tests.unit.scenario.conftest import Plans
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.plan import Hole, Plan, Role
-from bench_framework.model.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.plan import Hole, Plan, Role
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import ReasonCode, message
-from bench_framework.model.revisions import Revisions
 from bench_framework.scenario.revisions import at_commits, at_revisions, cell_id
 from bench_framework.store import wire
 from bench_framework.text.words import plan_size

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.planned_comparisons import (
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import (
     comparisons_planned,
     contrast_cells,
     contrast_pairs,

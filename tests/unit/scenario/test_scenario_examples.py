@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.arguments import BIN, INPUT
-from bench_framework.model.plan import CONTROL_LABEL, Plan, Role
+from bench_framework.model.plan.arguments import BIN, INPUT
+from bench_framework.model.plan.plan import CONTROL_LABEL, Plan, Role
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 

@@ -11,8 +11,8 @@ import pytest
 
 from bench_framework.errors import ScenarioError
 from bench_framework.features.gate.outcome import narrowed
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.text.answers import how_compared

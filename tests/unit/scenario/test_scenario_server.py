@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.target import target_of
-from bench_framework.model.arguments import BIN, PORT, filled
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build
-from bench_framework.model.server import Server
+from bench_framework.model.plan.arguments import BIN, PORT, filled
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.server import Server
+from bench_framework.model.record.run import Build
 from bench_framework.store import wire
 from tests.unit.scenario.conftest import Plans, Refuses
 

@@ -5,14 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import Axis, AxisValue, Experiment, Note
-from bench_framework.model.plan import Cell, Dataset, Hole, Input, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment, Note
+from bench_framework.model.plan.plan import Cell, Dataset, Hole, Input, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import message
-from bench_framework.model.run import Answer, Block, Build, Observation, PreparedInput, Receipt
-from bench_framework.model.sensors import PageCache, Sensors
+from bench_framework.model.record.run import (
+    Answer,
+    Block,
+    Build,
+    Observation,
+    PreparedInput,
+    Receipt,
+)
+from bench_framework.model.record.sensors import PageCache, Sensors
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from tests.build import make_plan

@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench_framework.model import judgement, looks, plan, run, structure, verdict
+from bench_framework.model import verdict
+from bench_framework.model.plan.plan import looks, plan
+from bench_framework.model.record import run
+from bench_framework.model.result import judgement, structure
 from bench_framework.store import (
     columns,
     frames,

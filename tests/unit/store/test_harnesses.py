@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.model.sessions import HarnessSession
+from bench_framework.model.record.sessions import HarnessSession
 from bench_framework.store import sessions
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import MachineError, RecordError
-from bench_framework.model.run import Event, Look
+from bench_framework.model.record.run import Event, Look
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.journal import JournalWriter, read_journal
 from bench_framework.store.records import Record

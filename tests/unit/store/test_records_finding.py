@@ -11,8 +11,8 @@ import pytest
 
 from bench_framework.errors import MachineError, RecordError, UsageError
 from bench_framework.extensions.importers import FILE
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Preload
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Preload
 from bench_framework.store import layout, lines, manifest, wire
 from bench_framework.store.finding import (
     find_records,

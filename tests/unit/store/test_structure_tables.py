@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.model.facts import AxisEffect, Claim, Contributions, Interaction
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import looks_of
+from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.structure import (
+from bench_framework.model.result.judgement import Judgement
+from bench_framework.model.result.structure import (
     Change,
     ContrastResult,
     Contribution,

@@ -15,9 +15,9 @@ import pytest
 
 from bench_framework.errors import RecordError
 from bench_framework.model.facts import Claim, Compared
-from bench_framework.model.judgement import CellState, Judgement, NoiseFloor, Summary
-from bench_framework.model.looks import looks_of
-from bench_framework.model.run import Event
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.record.run import Event
+from bench_framework.model.result.judgement import CellState, Judgement, NoiseFloor, Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.store import columns, embedded, frames, layout, lines, tables
 from bench_framework.store.records import Record

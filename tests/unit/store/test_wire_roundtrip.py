@@ -8,8 +8,8 @@ import time
 import pytest
 
 from bench_framework.errors import RecordError
-from bench_framework.model.functions import CallCount, FunctionCost, FunctionCounts
-from bench_framework.model.run import Event, Look, Observation
+from bench_framework.model.record.functions import CallCount, FunctionCost, FunctionCounts
+from bench_framework.model.record.run import Event, Look, Observation
 from bench_framework.model.verdict import Interval
 from bench_framework.store import lines, wire
 from tests.unit.store.conftest import BUILDS, HOST, PLAN, PREPARED, block

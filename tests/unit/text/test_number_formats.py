@@ -14,7 +14,7 @@ EXCEPTIONS = {
     "text/numbers.py": "the module",
     "extensions/doctor/reference_programs.py": "names of files",
     "extensions/doctor/noise.py": "names of programs",
-    "model/machine.py": "a fingerprint, which must not change",
+    "model/record/machine.py": "a fingerprint, which must not change",
     "report/svg.py": "coordinates of SVG",
     "extensions/history/site_pages.py": "coordinates of SVG",
     "features/profile/flame_graph.py": "coordinates of SVG",

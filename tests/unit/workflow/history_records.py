@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from bench_framework.model.judgement import CellState, Judgement, Summary
-from bench_framework.model.looks import looks_of
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Host, PreparedInput
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build, Host, PreparedInput
+from bench_framework.model.result.judgement import CellState, Judgement, Summary
 from bench_framework.store import columns, journal, layout, lines, tables, wire
 from bench_framework.store.records import plan_sha256
 from bench_framework.store.source import Source

@@ -10,13 +10,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from bench_framework.model import run
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.declarations import Axis, AxisValue
-from bench_framework.model.plan import Cell, Dataset, Input, Plan, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.sensors import PageCache, Sensors
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declarations import Axis, AxisValue
+from bench_framework.model.plan.plan import Cell, Dataset, Input, Plan, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
+from bench_framework.model.record import run
+from bench_framework.model.record.sensors import PageCache, Sensors
 from bench_framework.store import layout, lines
 from bench_framework.store.records import Record
 from tests.build import make_plan

@@ -13,12 +13,12 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.command_lines import command_lines
 from bench_framework.features.summary.view import SummaryView
-from bench_framework.model.arguments import INPUT
-from bench_framework.model.judgement import CellState, Comparison, Family, Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.arguments import INPUT
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.run import Event
+from bench_framework.model.record.run import Event
+from bench_framework.model.result.judgement import CellState, Comparison, Family, Judgement
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

@@ -12,13 +12,13 @@ from bench_framework.execution.progress import Message, Update
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.extensions.history.series import PlannedCell, planned_cells
 from bench_framework.features.gate.self_test import self_test_plan
-from bench_framework.model.arguments import Slot, filled
-from bench_framework.model.looks import Looks
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.arguments import Slot, filled
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import ReasonCode
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import BenchTarget, Block, Build
+from bench_framework.model.record.run import BenchTarget, Block, Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions

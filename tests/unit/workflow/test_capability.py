@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

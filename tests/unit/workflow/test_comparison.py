@@ -13,13 +13,13 @@ from bench_framework.cli.app import app
 from bench_framework.errors import UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.documents import document_text
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.run import Answer, Build, Host, Look
+from bench_framework.model.documents.plan import document_text
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.record.run import Answer, Build, Host, Look
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import terminal

@@ -11,7 +11,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.extensions.fleet import hosts
 from bench_framework.extensions.fleet.selection import causes, find_address, hosts_of, unreachable
-from bench_framework.model.policies import HostPolicy
+from bench_framework.model.plan.policies import HostPolicy
 
 LOCAL = ["tcp://127.0.0.1:8786", "tcp://localhost:8786", "tcp://[::1]:8786", "tcp://127.9.9.9:1"]
 REMOTE = ["tcp://10.0.0.1:8786", "tcp://localhost.example:8786", "tcp://[2001:db8::1]:8786"]

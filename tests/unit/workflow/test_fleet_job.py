@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bench_framework.extensions.fleet.job import _remove_older, _reopened
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store.resuming import find_resumable

@@ -17,11 +17,11 @@ from bench_framework.extensions.history import backfill as backfilling
 from bench_framework.extensions.history import series as histories
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Plan
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Build, Host
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.record.run import Build, Host
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions

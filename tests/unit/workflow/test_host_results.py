@@ -11,10 +11,10 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import BenchError
 from bench_framework.extensions.fleet.host_results import compare_records_of_hosts
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.run import Answer, Host, Look, PreparedInput
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.record.run import Answer, Host, Look, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand

@@ -10,7 +10,7 @@ from bench_framework.errors import UsageError
 from bench_framework.execution.progress import Update
 from bench_framework.extensions.fleet.client import Fleet
 from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
-from bench_framework.model.policies import HostPolicy
+from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow import run as runs

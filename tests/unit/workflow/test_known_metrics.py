@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import MachineError
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.setup.capability import require_known

@@ -15,7 +15,7 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.machine import lock
 from bench_framework.execution.process import left_scratch_folders, scratch_folder
 from bench_framework.execution.progress import SilentObserver, Update, Waiting
-from bench_framework.model.profile import Frame, Profile, Stack
+from bench_framework.model.record.profile import Frame, Profile, Stack
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record, write_profile
 from bench_framework.workflow import cache

@@ -12,9 +12,9 @@ from bench_framework.execution.build.pgo import Tool, Trainer, find_tools, sourc
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.foreign import sha256_of
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build, Training
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build, Training
 from bench_framework.workflow.run import require_programs
 from bench_framework.workflow.setup.remarks import build_events
 

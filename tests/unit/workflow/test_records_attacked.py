@@ -12,8 +12,8 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import RecordError
 from bench_framework.execution import progress
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.run import Observation
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.record.run import Observation
 from bench_framework.store import manifest, run_table
 from bench_framework.store.journal import _CHAIN, _chained
 from bench_framework.store.lines import Counted, Limit

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from bench_framework.model.run import Look
+from bench_framework.model.record.run import Look
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from tests.unit.report import report_sample

@@ -7,7 +7,7 @@ import pytest
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.build.messages import Package
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.workflow.scenarios import command_lines

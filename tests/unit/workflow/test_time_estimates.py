@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bench_framework.compare.verdict import Rules
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan
-from bench_framework.model.run import Build
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.workflow.run_options import plan_scenario

@@ -10,7 +10,7 @@ from dataclasses import replace
 import made_record
 
 from bench_framework.compare.interim_analysis import look
-from bench_framework.model.looks import looks_of
+from bench_framework.model.plan.looks import looks_of
 
 RECORDS = ((25, 78), (200, 100))
 """Cells without A/A controls, and rounds."""

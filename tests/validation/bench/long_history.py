@@ -17,8 +17,8 @@ from pathlib import Path
 
 import made_record
 
-from bench_framework.model.build_spec import stable_id
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.plan import Plan, Role
 from tests.unit.workflow.history_records import write_record
 
 RECORDS = 3000

@@ -18,8 +18,8 @@ from bench_framework.execution.build import cargo
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.run import Build
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.run import Build
 
 LINE = "#[used] static ADDED_BY_BENCHMARK: u8 = 1;\n"
 REVISIONS = ("one", "two")

@@ -24,8 +24,8 @@ from bench_framework.extensions.bisect import compute
 from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
-from bench_framework.model.looks import RoundLimit, limited
-from bench_framework.model.revisions import Commit
+from bench_framework.model.plan.looks import RoundLimit, limited
+from bench_framework.model.plan.revisions import Commit
 from bench_framework.stats.proportions import at_most
 
 COMMITS = 65

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.extensions.doctor.noise_rates import judge_looks
-from bench_framework.model.looks import schedule
+from bench_framework.model.plan.looks import schedule
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.proportions import at_least, at_most
 

@@ -9,8 +9,8 @@ import numpy as np
 from noise import SIMULATED, WORKS, Floats, Noise, Recorded, recorded
 
 from bench_framework.extensions.doctor.noise_rates import judge_looks
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import Looks, schedule
+from bench_framework.model.plan.looks import Looks, schedule
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.proportions import at_least, at_most

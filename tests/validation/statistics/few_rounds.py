@@ -16,7 +16,7 @@ import numpy as np
 from noise import SIMULATED, WORKS, Floats, recorded
 
 from bench_framework.extensions.doctor.noise_rates import judge_looks
-from bench_framework.model.looks import Looks
+from bench_framework.model.plan.looks import Looks
 from bench_framework.stats import paired_t
 
 LEVEL = 0.05

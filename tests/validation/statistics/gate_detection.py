@@ -15,7 +15,7 @@ import numpy as np
 import replays
 from demands import SOURCES
 
-from bench_framework.model.policies import GatePolicy
+from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.stats.proportions import at_least
 
 EFFECTS = (("+3 %", "B3", 1.0), ("+4 %", "B3", 1.04 / 1.03), ("+5 %", "B5", 1.0))

@@ -32,7 +32,7 @@ from bench_framework.extensions.doctor.noise_rates import (
     significant_verdicts,
 )
 from bench_framework.features.gate.question import question_of
-from bench_framework.model.plan import Plan, Role
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.stats.proportions import at_most
 
 MOST_FALSE = 12 / 2000

@@ -23,9 +23,9 @@ from bench_framework.compare.stop_rules import Analysis
 from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import schedule
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.looks import schedule
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.proportions import at_most
 

@@ -20,7 +20,7 @@ from noise import WORKS, Floats, Recorded, Stream, race, recorded, stream
 from scipy.stats import ttest_ind
 
 from bench_framework.extensions.doctor import noise_rates as compute
-from bench_framework.model.looks import Looks, schedule
+from bench_framework.model.plan.looks import Looks, schedule
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.proportions import at_most
 

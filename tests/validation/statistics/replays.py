@@ -15,13 +15,13 @@ from bench_framework.features.gate import measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
-from bench_framework.model.gate import Gating
-from bench_framework.model.judgement import Judgement
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.policies import GatePolicy
-from bench_framework.model.race import finishing_rounds, includes_finished, leaving
-from bench_framework.model.run import Block, Look
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import GatePolicy
+from bench_framework.model.record.run import Block, Look
+from bench_framework.model.result.gate import Gating
+from bench_framework.model.result.judgement import Judgement
+from bench_framework.model.result.race import finishing_rounds, includes_finished, leaving
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.workflow.run_options import plan_scenario

@@ -17,7 +17,7 @@ import numpy as np
 from noise import WORKS, Floats, Recorded, recorded
 
 from bench_framework.extensions.doctor.noise_rates import judge_looks
-from bench_framework.model.looks import schedule
+from bench_framework.model.plan.looks import schedule
 from bench_framework.model.verdict import Thresholds, Verdict
 
 ROUNDS = 60

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from bench_framework.execution.schedule import order_of
 from bench_framework.features.document import build_document
 from bench_framework.features.judge import judge
-from bench_framework.model.plan import Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.report.context import ReportData
 from bench_framework.workflow.pages import render_files
 from tests.unit.machine import HOST

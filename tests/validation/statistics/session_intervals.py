@@ -26,10 +26,10 @@ import numpy as np
 from bench_framework.compare import stopping
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.looks import Looks, session_schedule
-from bench_framework.model.policies import MeasurePolicy
-from bench_framework.model.race import EVERY
+from bench_framework.model.plan.looks import Looks, session_schedule
+from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.race import EVERY
 from bench_framework.model.verdict import Thresholds, Verdict
 
 LENGTH = 15

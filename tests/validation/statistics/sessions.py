@@ -14,12 +14,12 @@ from collections import Counter
 from bench_framework.compare.samples import Sample
 from bench_framework.features.record_comparison import compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Side
-from bench_framework.model.arguments import BIN
-from bench_framework.model.build_spec import BuildSpec
-from bench_framework.model.judgement import CellState
-from bench_framework.model.plan import Cell, Input, Role, Variant
-from bench_framework.model.policies import AnswerPolicy, JudgePolicy
-from bench_framework.model.run import Build
+from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Cell, Input, Role, Variant
+from bench_framework.model.plan.policies import AnswerPolicy, JudgePolicy
+from bench_framework.model.record.run import Build
+from bench_framework.model.result.judgement import CellState
 from bench_framework.model.verdict import Verdict
 from tests.build import make_plan
 from tests.unit.machine import HOST

@@ -31,8 +31,8 @@ from noise import Noise, normal, race
 from replays import Draw
 
 from bench_framework.features.suite import with_shares
-from bench_framework.model.plan import Plan
-from bench_framework.model.policies import GatePolicy
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.stats.proportions import at_most
 
 MOST_FIRST, MOST_FALSE = 32 / 2000, 12 / 2000

@@ -23,10 +23,10 @@ from pathlib import Path
 
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import finished_cells, judge
-from bench_framework.model import race
-from bench_framework.model.looks import looks_of
-from bench_framework.model.plan import Plan, Role
-from bench_framework.model.run import Block, Look
+from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.record.run import Block, Look
+from bench_framework.model.result import race
 from bench_framework.stats.proportions import at_most
 from bench_framework.workflow.run_options import plan_scenario
 from tests.build import make_block

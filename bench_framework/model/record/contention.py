@@ -7,7 +7,7 @@ bias the result.
 import math
 from typing import Final, Literal
 
-from bench_framework.model.run import Block
+from bench_framework.model.record.run import Block
 
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.arguments import Word
+from bench_framework.model.plan.arguments import Word
 
 
 @dataclass(frozen=True, slots=True)

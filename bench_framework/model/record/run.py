@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL, WORK_TIMES
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.sensors import PageCache, Sensors
+from bench_framework.model.record.sensors import PageCache, Sensors
 from bench_framework.units import counted
 
 SIGNAL_BASE: Final = 128

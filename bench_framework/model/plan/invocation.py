@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bench_framework.model.revisions import Revisions
+    from bench_framework.model.plan.revisions import Revisions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

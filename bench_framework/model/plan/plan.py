@@ -13,23 +13,23 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from bench_framework.model import declarations as declared
-from bench_framework.model.arguments import Word, filled
-from bench_framework.model.build_spec import PROGRAM, BuildSpec, stable_id
-from bench_framework.model.declared_metrics import DeclaredMetric
-from bench_framework.model.invocation import Invocation
-from bench_framework.model.policies import (
+from bench_framework.model.plan.arguments import Word, filled
+from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.invocation import Invocation
+from bench_framework.model.plan.plan import declarations as declared
+from bench_framework.model.plan.policies import (
     AnswerPolicy,
     HostPolicy,
     InstructionPolicy,
     JudgePolicy,
     MeasurePolicy,
 )
-from bench_framework.model.profile import ProfilePolicy
-from bench_framework.model.published import Published
+from bench_framework.model.plan.profile import ProfilePolicy
+from bench_framework.model.plan.published import Published
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.plan.server import Server
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.revisions import Revisions
-from bench_framework.model.server import Server
 
 CacheState = Literal["warm", "cold", "unknown"]
 
@@ -262,7 +262,7 @@ class Plan:
     headline: declared.Headline | None = None
     """The contrast that answers the question; without it, the design decides."""
     takeaways: tuple[declared.Takeaway, ...] = ()
-    """Lines of the author with references to results (`model.published.REFERENCE`)."""
+    """Lines of the author with references to results (`model.plan.published.REFERENCE`)."""
     next_steps: tuple[str, ...] = ()
     """Texts of the author with the same references."""
     confirms: str = ""

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
 from bench_framework.model.metrics import CPU, GATED, ITERATION, PEAK_RSS, WALL, sampled
-from bench_framework.model.verdict import Thresholds
-from bench_framework.model.written import (
+from bench_framework.model.plan.written import (
     NOT_WRITTEN,
     Fraction,
     HostLabels,
@@ -16,6 +15,7 @@ from bench_framework.model.written import (
     Share,
     written_as,
 )
+from bench_framework.model.verdict import Thresholds
 from bench_framework.units import counted
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
@@ -105,10 +105,10 @@ class MeasurePolicy:
     """The last possible round, after which the last interim analysis takes place."""
     by_budget: bool = False
     """True if the budget alone limits the rounds. `rounds_max` is then an upper bound, which
-    `model.looks.limited` replaces after the warm-up (docs/method.md#limit-of-rounds)."""
+    `model.plan.looks.limited` replaces after the warm-up (docs/method.md#limit-of-rounds)."""
     by_t: bool = False
     """True if the budget allows fewer rounds than the label test needs, so that comparisons are judged
-    by a paired t test. `model.looks.limited` sets it after the first warm-up round."""
+    by a paired t test. `model.plan.looks.limited` sets it after the first warm-up round."""
     control_left_out: bool = False
     """True if the budget is too small for the A/A control."""
     until: Literal["conclusive", "rounds", "precision"] = "conclusive"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bench_framework.model.run import Build
+from bench_framework.model.record.run import Build
 
 Description = Mapping[str, Any]
 

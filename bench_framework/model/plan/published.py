@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Final, Literal
 
-from bench_framework.model.written import (
+from bench_framework.model.plan.written import (
     COMPLETED,
     NOT_WRITTEN,
     NonEmpty,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.metrics import CPU, WALL
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 
 MemoryKind = Literal["none", "per-run", "one-figure", "running-maximum"]
 """Kind of the memory figures in a file. ``running-maximum`` is the largest value of this and all

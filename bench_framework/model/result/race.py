@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.run import Look
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.record.run import Look
 
 EVERY: Final = 4
 """A finished cell is measured in one of so many rounds."""

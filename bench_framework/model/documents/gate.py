@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.decision import Decision
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.gate import BudgetState, PairState
-from bench_framework.model.self_test import TestOutcome, Trial
+from bench_framework.model.result.decision import Decision
+from bench_framework.model.result.gate import BudgetState, PairState
+from bench_framework.model.result.self_test import TestOutcome, Trial
 from bench_framework.model.verdict import Verdict
 
 

@@ -6,9 +6,9 @@ from typing import Final, Literal, NamedTuple
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.judgement import Comparison
-from bench_framework.model.policies import Budget, Metric
+from bench_framework.model.plan.policies import Budget, Metric
 from bench_framework.model.reasons import UNSTABLE, Reason
+from bench_framework.model.result.judgement import Comparison
 
 PairState = Literal[
     "passed", "accepted", "worse", "suspicious", "not-judged", "failed", "not-comparable"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Interval, Verdict
 

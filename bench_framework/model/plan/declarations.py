@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bench_framework.model.policies import Metric
-from bench_framework.model.written import (
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.plan.written import (
     NOT_WRITTEN,
     NonEmpty,
     OneChange,

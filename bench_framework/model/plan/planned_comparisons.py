@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bench_framework.model.declarations import NamedContrast
-from bench_framework.model.plan import Cell, Plan, Role
-from bench_framework.model.policies import Metric
+from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.policies import Metric
 
 
 def reference_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:

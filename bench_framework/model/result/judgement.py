@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-from bench_framework.model.declarations import Hypothesis
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause, TwoDifferences
 from bench_framework.model.facts.functions import FunctionsOfPair
 from bench_framework.model.formula import Unit
-from bench_framework.model.looks import Looks
-from bench_framework.model.policies import Metric
-from bench_framework.model.profile import ProfileShares
-from bench_framework.model.race import Race
+from bench_framework.model.plan.declarations import Hypothesis
+from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.run import Event
-from bench_framework.model.structure import Structure
+from bench_framework.model.record.profile import ProfileShares
+from bench_framework.model.record.run import Event
+from bench_framework.model.result.race import Race
+from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Interval, Phases, SessionRatios, Thresholds, Verdict
 
 HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]

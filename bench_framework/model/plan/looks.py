@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from bench_framework.model.plan import NO_PART_OF_DIGEST, Plan, Role
-from bench_framework.model.planned_comparisons import comparisons_planned
-from bench_framework.model.policies import MeasurePolicy
+from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan, Role
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
+from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)

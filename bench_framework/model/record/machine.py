@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.model.run import Host
+from bench_framework.model.record.run import Host
 
 _GIB: Final = 1 << 30
 

@@ -8,8 +8,8 @@ from dataclasses import astuple, dataclass, fields, replace
 from functools import cached_property
 from typing import Final
 
-from bench_framework.model.arguments import Word
-from bench_framework.model.command_build import CommandBuild
+from bench_framework.model.plan.arguments import Word
+from bench_framework.model.plan.command_build import CommandBuild
 
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""

@@ -1,0 +1,1 @@
+"""What was measured, as records store it."""

@@ -1,0 +1,1 @@
+"""What follows from a record: comparisons, verdicts, effects and the gate."""
