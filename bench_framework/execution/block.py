@@ -11,11 +11,7 @@ from typing import Any, Final, Self
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
 from bench_framework.execution import benches, declared_metrics, worker
 from bench_framework.execution import hyperfine as hf
-from bench_framework.execution.answers import (
-    AnswerReader,
-    WrongAnswer,
-    largest_answer,
-)
+from bench_framework.execution.answers import AnswerReader, WrongAnswer, largest_answer
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.sensors import Gauge, between

@@ -36,12 +36,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.functions import FunctionCounts
 from bench_framework.model.record.run import Block, Build, Look, Observation, PreparedInput
-from bench_framework.model.result.judgement import (
-    Comparison,
-    Judgement,
-    RecordStatus,
-    Summary,
-)
+from bench_framework.model.result.judgement import Comparison, Judgement, RecordStatus, Summary
 from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Verdict
 

@@ -24,12 +24,7 @@ from bench_framework.report.headline_table import (
 )
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.differences import page_factor
-from bench_framework.text.numbers import (
-    DASH,
-    show_change,
-    show_factor,
-    show_size,
-)
+from bench_framework.text.numbers import DASH, show_change, show_factor, show_size
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
 from bench_framework.units import counted

@@ -14,13 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model.metrics import WALL
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.rounding import (
-    LARGEST_RATIO,
-    Rounded,
-    plain,
-    rounded,
-    three_digits,
-)
+from bench_framework.rounding import LARGEST_RATIO, Rounded, plain, rounded, three_digits
 from bench_framework.text.numbers import (
     TIMES_FROM,
     IntervalText,

@@ -21,14 +21,7 @@ from typing import Final
 from bench_framework import assets
 from bench_framework.errors import BuildError, MachineError, MeasureError
 from bench_framework.execution import benches
-from bench_framework.execution.build import (
-    binaries,
-    commands,
-    revisions,
-    sharing,
-    sources,
-    symbols,
-)
+from bench_framework.execution.build import binaries, commands, revisions, sharing, sources, symbols
 from bench_framework.execution.build.configuration import (
     Wrapper,
     extended_flags,

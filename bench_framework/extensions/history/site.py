@@ -36,13 +36,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout, manifest
 from bench_framework.store.records import open_record
 from bench_framework.version import __version__
-from bench_framework.workflow.pages import (
-    APPENDIX,
-    PAGE,
-    judge_record,
-    render_files,
-    report_data,
-)
+from bench_framework.workflow.pages import APPENDIX, PAGE, judge_record, render_files, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
 STATE: Final = ".benchctl-site.json"

@@ -31,13 +31,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, Budget, GatePolicy, Metric
-from bench_framework.model.reasons import (
-    CONTROL_DIFFERS,
-    UNSTABLE,
-    Reason,
-    ReasonCode,
-    message,
-)
+from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build, Observation
 from bench_framework.model.result.gate import (
     NO_TEXT,

@@ -16,13 +16,7 @@ from bench_framework.model.plan.published import Published
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.docstrings import docstrings
-from bench_framework.scenario.schema.measure import (
-    AnswerPart,
-    Gate,
-    Measure,
-    MetricPart,
-    Profiling,
-)
+from bench_framework.scenario.schema.measure import AnswerPart, Gate, Measure, MetricPart, Profiling
 from bench_framework.scenario.schema.server import ServerPart
 from bench_framework.scenario.schema.types import (
     NEVER,

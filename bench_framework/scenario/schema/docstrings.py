@@ -6,9 +6,7 @@ import itertools
 import sys
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import (
-    Any,
-)
+from typing import Any
 
 from bench_framework.scenario.schema.types import keys
 

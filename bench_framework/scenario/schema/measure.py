@@ -2,11 +2,7 @@
 
 from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
-from pydantic import (
-    Field,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import Direction
 from bench_framework.model.plan.declared_metrics import UNITS

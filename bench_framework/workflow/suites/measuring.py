@@ -26,11 +26,7 @@ from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
 from bench_framework.features.suite import level_of
 from bench_framework.foreign import read_regular
-from bench_framework.model.documents.gate import (
-    GateDocument,
-    SuiteDocument,
-    SuiteMemberDocument,
-)
+from bench_framework.model.documents.gate import GateDocument, SuiteDocument, SuiteMemberDocument
 from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages

@@ -8,11 +8,7 @@ from bench_framework.errors import UsageError
 from bench_framework.execution.budget import Budget
 from bench_framework.features.gate.question import rounds_needed
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
-from bench_framework.model.documents.plan import (
-    PlannedMember,
-    SuitePlanDocument,
-    fields_of,
-)
+from bench_framework.model.documents.plan import PlannedMember, SuitePlanDocument, fields_of
 from bench_framework.model.plan.looks import RoundLimit, decidable
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import DEFAULT_BUDGET_S

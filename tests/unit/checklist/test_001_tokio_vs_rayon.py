@@ -10,13 +10,7 @@ from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
 from bench_framework.model.record.run import Build
 from bench_framework.model.verdict import Verdict
-from tests.unit.checklist.conftest import (
-    Scales,
-    draw,
-    headline,
-    import_tables,
-    judge_and_report,
-)
+from tests.unit.checklist.conftest import Scales, draw, headline, import_tables, judge_and_report
 from tests.unit.judging.conftest import Study
 
 STEPS = {

@@ -15,12 +15,7 @@ import typer
 from bench_framework.cli.app import app, run_command_line
 from bench_framework.cli.commands.schema import NAMES
 from bench_framework.cli.commands.validate import _annotation
-from bench_framework.cli.console import (
-    Console,
-    annotation_lines,
-    describe,
-    fold_diagnostic,
-)
+from bench_framework.cli.console import Console, annotation_lines, describe, fold_diagnostic
 from bench_framework.errors import CellError, Position, Problem
 from bench_framework.model.record.run import Event
 from bench_framework.text.lines import wrap

@@ -15,14 +15,7 @@ from bench_framework.model import verdict
 from bench_framework.model.plan.plan import looks, plan
 from bench_framework.model.record import run
 from bench_framework.model.result import judgement, structure
-from bench_framework.store import (
-    columns,
-    frames,
-    journal,
-    lines,
-    run_table,
-    source,
-)
+from bench_framework.store import columns, frames, journal, lines, run_table, source
 from bench_framework.store.columns import from_field, to_field
 from tests.unit.workflow.measured_record import measured
 

@@ -26,11 +26,7 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
-from bench_framework.extensions.doctor.noise_rates import (
-    cases_at,
-    rules_of,
-    significant_verdicts,
-)
+from bench_framework.extensions.doctor.noise_rates import cases_at, rules_of, significant_verdicts
 from bench_framework.features.gate.question import question_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.stats.proportions import at_most
