@@ -91,7 +91,7 @@ def test_even_a_short_time_measures_one_window_of_each_program(
     assert (findings.windows, findings.exit_code, findings.interrupted) == (2, 0, False)
     assert (findings.summary.relabelled.tries, findings.summary.as_measured.tries) == (10, 2)
     assert findings.summary.relabelled.count == findings.summary.as_measured.count == 0
-    assert {(f.program, f.effect): f.either.count for f in findings.summary.detection_rates} == {
+    assert {(f.program, f.effect): f.found.count for f in findings.summary.detection_rates} == {
         ("factor", 0.03): 0,
         ("factor", 0.05): 0,
         ("factor", 0.1): 0,

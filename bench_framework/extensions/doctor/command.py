@@ -44,8 +44,8 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     summary, windows = findings.summary, findings.windows
     level, rate, measured = format_percent(summary.level), summary.relabelled, summary.as_measured
     programs = "; ".join(
-        f"{name} ({about}{'' if findings.copied[name] else '; its copy is the same file'})"
-        for name, about in findings.programs.items()
+        f"{name} ({p.about}{'' if p.control_is_a_copy else '; its copy is the same file'})"
+        for name, p in findings.programs.items()
     )
     pinned = f" Pinned to CPUs: {findings.cpus}." if findings.cpus else ""
     end = ", stopped early" if findings.interrupted or findings.failure else ""
@@ -55,14 +55,14 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     )
     false = (
         f"{counted(rate.count, 'false positive')} in {rate.tries} A/A families: at most "
-        f"{_share(rate.upper)} with 95 % confidence; allowed: {level}."
+        f"{_share(rate.at_most)} with 95 % confidence; allowed: {level}."
     )
     independence = (
         f"The families reuse the rounds of {counted(windows, 'independent window')}, with the labels "
         "of two equal programs exchanged at random; they test the statistics on this machine's "
         f"noise. With the original labels, {measured.count} of {counted(measured.tries, 'window')} "
         "reported a difference between a program and its copy: at most "
-        f"{_share(measured.upper)} with 95 % confidence."
+        f"{_share(measured.at_most)} with 95 % confidence."
     )
     floors = [
         (f.program, f.metric.replace("cpu", "CPU"), _floor(f.median), f"({_floor(f.worst)})")
@@ -89,13 +89,13 @@ RATES: Final = ("program", "more", "detected", "at least", "wall", "size", "CPU"
 
 
 def _rates(effect: DetectionRate) -> tuple[str, ...]:
-    cells = [effect.program, f"+{format_percent(effect.effect)}", _counts(effect.either)]
-    cells.append(_share(effect.either.lower, up=False))
+    cells = [effect.program, f"+{format_percent(effect.effect)}", _counts(effect.found)]
+    cells.append(_share(effect.found.at_least, up=False))
     for metric in ("wall", "cpu"):
         size, text = effect.estimate.get(metric), "unknown"
         if size is not None:
             text = ("+" if size >= 0 else "") + format_percent(size, decimals=1)
-        cells += [_counts(effect.on[metric]), text]
+        cells += [_counts(effect.found_on[metric]), text]
     return tuple(cells)
 
 
@@ -106,7 +106,7 @@ def _noise_conclusion(summary: NoiseSummary) -> str:
             f"{format_percent(summary.level)} of the tests: verdicts of this machine are not "
             "reliable. Fix what `benchctl doctor` reports, then repeat this check."
         )
-    weak = [f for f in summary.detection_rates if f.either.count < f.either.tries]
+    weak = [f for f in summary.detection_rates if f.found.count < f.found.tries]
     if not weak:
         within = "the rate of false positives is within the limit"
         return f"Every injected slowdown was detected, and {within}."

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 from bench_framework.execution.machine.checks import MachineCheck
 from bench_framework.execution.machine.settings import QuietMachine
-from bench_framework.extensions.doctor.noise import CONFIDENCE_OF_BOUNDS, NoiseFindings
-from bench_framework.extensions.doctor.noise_rates import Floor, Rate
-from bench_framework.model.plan.policies import Metric
+from bench_framework.extensions.doctor.noise import (
+    CONFIDENCE_OF_BOUNDS,
+    NoiseFindings,
+    NoiseProgram,
+)
+from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, Rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,39 +18,6 @@ class ChecksDocument:
     """The result of `doctor`."""
 
     checks: tuple[MachineCheck, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RateDocument:
-    """A rate with its one-sided bounds."""
-
-    count: int
-    tries: int
-    at_most: float
-    at_least: float
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseProgram:
-    """A program that was measured."""
-
-    about: str
-    control_is_a_copy: bool
-    """False if the A/A control ran the same file."""
-
-
-@dataclass(frozen=True, slots=True)
-class InjectedSlowdown:
-    """The windows in which a slower copy of a program was detected."""
-
-    program: str
-    effect: float
-    """Additional work, as a fraction."""
-    found: RateDocument
-    """Detections by any metric."""
-    found_on: Mapping[Metric, RateDocument]
-    estimate: Mapping[Metric, float]
-    """Median over the windows of the typical change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +37,11 @@ class NoiseDocument:
     """Confidence of the bounds of rates."""
     refuted: bool
     """True if there are significantly more false positives than the level allows."""
-    false_verdicts_relabelled: RateDocument
-    false_verdicts_as_measured: RateDocument
+    false_verdicts_relabelled: Rate
+    false_verdicts_as_measured: Rate
     programs: Mapping[str, NoiseProgram]
     noise_floors: tuple[Floor, ...]
-    injected: tuple[InjectedSlowdown, ...]
+    injected: tuple[DetectionRate, ...]
 
 
 DoctorDocument = ChecksDocument | QuietMachine | NoiseDocument
@@ -91,25 +61,9 @@ def noise_document(findings: NoiseFindings) -> NoiseDocument:
         level=summary.level,
         confidence=CONFIDENCE_OF_BOUNDS,
         refuted=summary.refuted,
-        false_verdicts_relabelled=_rate(summary.relabelled),
-        false_verdicts_as_measured=_rate(summary.as_measured),
-        programs={
-            name: NoiseProgram(about, findings.copied[name])
-            for name, about in findings.programs.items()
-        },
+        false_verdicts_relabelled=summary.relabelled,
+        false_verdicts_as_measured=summary.as_measured,
+        programs=findings.programs,
         noise_floors=summary.floors,
-        injected=tuple(
-            InjectedSlowdown(
-                slowdown.program,
-                slowdown.effect,
-                _rate(slowdown.either),
-                {metric: _rate(share) for metric, share in slowdown.on.items()},
-                slowdown.estimate,
-            )
-            for slowdown in summary.detection_rates
-        ),
+        injected=summary.detection_rates,
     )
-
-
-def _rate(rate: Rate) -> RateDocument:
-    return RateDocument(rate.count, rate.tries, rate.upper, rate.lower)

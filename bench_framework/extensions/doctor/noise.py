@@ -52,22 +52,29 @@ OnWindow = Callable[[WindowVerdicts, int, float], None]
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseProgram:
+    """A program that was measured."""
+
+    about: str
+    control_is_a_copy: bool
+    """False if the A/A control ran the same file."""
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseFindings:
     """The results of an A/A check, complete or until it was stopped.
 
-    `rounds` is per window. `failure` ended it early. `programs` has descriptions by name, and
-    `copied` is true if the A/A control of a program ran from a copy of its file. `cpus` is `None`
-    for all CPUs.
+    `rounds` is per window. `failure` ended it early. `programs` has the programs by name. `cpus` is
+    `None` for all CPUs.
     """
 
     windows: int
     rounds: int
     summary: NoiseSummary
-    programs: dict[str, str]
+    programs: dict[str, NoiseProgram]
     elapsed_s: float
     interrupted: bool
     failure: BenchError | None
-    copied: dict[str, bool]
     cpus: str | None = None
 
     @property
@@ -202,11 +209,13 @@ def _examine(
         len(windows),
         ROUNDS,
         summarise_windows(windows, LEVEL),
-        {s.reference.name: s.reference.about for s in subjects},
+        {
+            s.reference.name: NoiseProgram(s.reference.about, s.build.control_path != s.build.path)
+            for s in subjects
+        },
         seconds() - began,
         interrupted,
         failure,
-        {s.reference.name: s.build.control_path != s.build.path for s in subjects},
         bench.cpus,
     )
 

@@ -12,7 +12,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -181,20 +181,17 @@ def _family(looks: Looks, *columns: Series) -> dict[Metric, Comparison]:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A number of successes in a number of tries."""
+    """A number of successes in a number of tries, with its one-sided 95 % bounds."""
 
     count: int
     tries: int
+    at_most: float
+    at_least: float
 
-    @property
-    def upper(self) -> float:
-        """Return the one-sided 95 % upper bound."""
-        return at_most(self.count, self.tries)
-
-    @property
-    def lower(self) -> float:
-        """Return the one-sided 95 % lower bound."""
-        return at_least(self.count, self.tries)
+    @classmethod
+    def with_bounds(cls, count: int, tries: int) -> Self:
+        """Return a rate with its bounds."""
+        return cls(count, tries, at_most(count, tries), at_least(count, tries))
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,17 +206,16 @@ class Floor:
 
 @dataclass(frozen=True, slots=True)
 class DetectionRate:
-    """The detection rate of an injected effect: the windows in which it was significantly worse.
-
-    `effect` is the additional work, as a fraction. `either` is the rate of the windows in which any
-    metric detected it. `estimate` has the median over the windows of the typical change, by metric.
-    """
+    """The windows in which a slower copy of a program was detected as significantly worse."""
 
     program: str
     effect: float
-    on: Mapping[Metric, Rate]
-    either: Rate
+    """Additional work, as a fraction."""
+    found: Rate
+    """Detections by any metric."""
+    found_on: Mapping[Metric, Rate]
     estimate: Mapping[Metric, float]
+    """Median over the windows of the typical change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +235,7 @@ class NoiseSummary:
     @property
     def refuted(self) -> bool:
         """Return whether the rate of false positives is significantly (95 %) above the level."""
-        return self.relabelled.lower > self.level or self.as_measured.lower > self.level
+        return max(self.relabelled.at_least, self.as_measured.at_least) > self.level
 
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:
@@ -250,8 +246,8 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
     groups = by_program.values()
     return NoiseSummary(
         level,
-        Rate(sum(w.false for w in windows), sum(w.families for w in windows)),
-        Rate(sum(w.tripped for w in windows), len(windows)),
+        Rate.with_bounds(sum(w.false for w in windows), sum(w.families for w in windows)),
+        Rate.with_bounds(sum(w.tripped for w in windows), len(windows)),
         tuple(_floor(m, group) for group in groups for m in group[0].as_measured),
         tuple(_detection_rate(effect, group) for group in groups for effect in group[0].slower),
     )
@@ -270,9 +266,9 @@ def _detection_rate(effect: float, windows: Sequence[WindowVerdicts]) -> Detecti
     tries, detections = len(windows), [window.finds(effect) for window in windows]
     rates, estimates = {}, {}
     for metric in windows[0].slower[effect]:
-        rates[metric] = Rate(sum(metric in metrics for metrics in detections), tries)
+        rates[metric] = Rate.with_bounds(sum(metric in metrics for metrics in detections), tries)
         intervals = (window.slower[effect][metric].shown for window in windows)
         if ratios := [interval.ratio for interval in intervals if interval is not None]:
             estimates[metric] = statistics.median(ratios) - 1
-    either = Rate(sum(map(bool, detections)), tries)
-    return DetectionRate(windows[0].program, effect, rates, either, estimates)
+    found = Rate.with_bounds(sum(map(bool, detections)), tries)
+    return DetectionRate(windows[0].program, effect, found, rates, estimates)

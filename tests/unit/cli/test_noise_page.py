@@ -7,26 +7,30 @@ import pytest
 from bench_framework.errors import MachineError
 from bench_framework.extensions.doctor.command import noise_page
 from bench_framework.extensions.doctor.documents import noise_document
-from bench_framework.extensions.doctor.noise import NoiseFindings
+from bench_framework.extensions.doctor.noise import NoiseFindings, NoiseProgram
 from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, NoiseSummary, Rate
 from bench_framework.model.documents.plan import document_text
 from tests.documents import valid
 
 SUMMARY = NoiseSummary(
     level=0.05,
-    relabelled=Rate(0, 400),
-    as_measured=Rate(1, 10),
+    relabelled=Rate.with_bounds(0, 400),
+    as_measured=Rate.with_bounds(1, 10),
     floors=(Floor("factor", "wall", 0.0123, 0.02), Floor("factor", "cpu", 0.004, None)),
     detection_rates=(
         DetectionRate(
             "factor",
             0.03,
-            {"wall": Rate(4, 5), "cpu": Rate(5, 5)},
-            Rate(5, 5),
+            Rate.with_bounds(5, 5),
+            {"wall": Rate.with_bounds(4, 5), "cpu": Rate.with_bounds(5, 5)},
             {"wall": 0.0291, "cpu": -0.001},
         ),
         DetectionRate(
-            "factor", 0.1, {"wall": Rate(5, 5), "cpu": Rate(5, 5)}, Rate(5, 5), {"wall": 0.0991}
+            "factor",
+            0.1,
+            Rate.with_bounds(5, 5),
+            {"wall": Rate.with_bounds(5, 5), "cpu": Rate.with_bounds(5, 5)},
+            {"wall": 0.0991},
         ),
     ),
 )
@@ -34,11 +38,10 @@ FINDINGS = NoiseFindings(
     10,
     27,
     SUMMARY,
-    {"factor": "computes: 500 numbers to factor"},
+    {"factor": NoiseProgram("computes: 500 numbers to factor", control_is_a_copy=True)},
     61.0,
     False,
     None,
-    {"factor": True},
 )
 
 
@@ -81,9 +84,9 @@ def test_the_conclusion_follows_the_findings() -> None:
         "Every injected slowdown was detected, and the rate of false positives is within the limit."
     )
     first, second = SUMMARY.detection_rates
-    weak = replace(SUMMARY, detection_rates=(replace(first, either=Rate(3, 5)), second))
+    weak = replace(SUMMARY, detection_rates=(replace(first, found=Rate.with_bounds(3, 5)), second))
     assert "Not always detected: +3 % of factor." in words(replace(FINDINGS, summary=weak))
-    refuted = replace(FINDINGS, summary=replace(SUMMARY, relabelled=Rate(40, 400)))
+    refuted = replace(FINDINGS, summary=replace(SUMMARY, relabelled=Rate.with_bounds(40, 400)))
     assert "verdicts of this machine are not reliable. Fix what" in words(refuted)
     assert refuted.exit_code == 3
 
@@ -104,7 +107,8 @@ def test_without_a_window_the_noise_is_unknown() -> None:
 
 
 def test_a_program_that_could_not_be_copied_is_marked() -> None:
-    assert "its copy is the same file" in words(replace(FINDINGS, copied={"factor": False}))
+    program = NoiseProgram("computes", control_is_a_copy=False)
+    assert "its copy is the same file" in words(replace(FINDINGS, programs={"factor": program}))
 
 
 def test_the_page_and_the_document_name_the_cpus() -> None:
