@@ -204,8 +204,8 @@ def _write(record: Record, gating: Gating) -> GateResult:
     files = {
         "gate.json": json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
         + "\n",
-        "comment.md": pages.comment(page, templates),
-        "summary.md": pages.summary(page, templates),
+        "comment.md": pages.markdown(page, templates, comment=True),
+        "summary.md": pages.markdown(page, templates, comment=False),
         "junit.xml": pages.junit(page),
     }
     layout.write_all(record.path, files)

@@ -5,10 +5,10 @@ import math
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -30,7 +30,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
-from bench_framework.text.numbers import format_percent, interim_analyses
+from bench_framework.text.numbers import format_clock, format_percent, interim_analyses
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
 from bench_framework.units import counted
@@ -264,27 +264,41 @@ _IN_SENTENCE: Final = (ReasonCode.INCONCLUSIVE, ReasonCode.UNDETECTED)
 """The sentence of an inconclusive comparison contains the minimum detectable effect."""
 
 
-def comment(page: GatePage, templates: Path) -> str:
-    """Return at most `MOST_COMMENT` characters of Markdown, without passed rows if necessary."""
-    return _fitting(page, templates, lambda text: len(text) <= MOST_COMMENT, comment=True)
+def markdown(page: GatePage, templates: Path, *, comment: bool) -> str:
+    """Return a comment, or a step summary, without passed rows if it is too long."""
+    return fitting("gate.md.j2", templates, page, (page.full, page.passed), comment=comment)
 
 
-def summary(page: GatePage, templates: Path) -> str:
-    """Return Markdown for a step summary, at most `MOST_SUMMARY_BYTES`."""
-    return _fitting(page, templates, lambda text: len(text.encode()) <= MOST_SUMMARY_BYTES)
-
-
-def _fitting(
-    page: GatePage, templates: Path, fits: Callable[[str], bool], *, comment: bool = False
+def fitting(
+    name: str,
+    templates: Path,
+    page: object,
+    rows: tuple[Sequence[object], Sequence[object]],
+    *,
+    comment: bool,
+    **more: object,
 ) -> str:
-    filters = {"md": markdown_cell, "code": code_line}
-    full, passed = list(page.full), list(page.passed)
+    """Return Markdown with as many rows of both kinds as a comment or a step summary can have."""
+    full, passed = map(list, rows)
+    filters: dict[str, Callable[..., Any]] = {
+        "md": markdown_cell,
+        "code": code_line,
+        "clock": format_clock,
+    }
     while True:
-        cut = len(page.rows) - len(full) - len(passed)
-        given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}
+        cut = sum(map(len, rows)) - len(full) - len(passed)
+        given = {
+            "page": page,
+            "full": full,
+            "passed": passed,
+            "cut": cut,
+            "comment": comment,
+            **more,
+        }
         # The template is Markdown, whose filters escape.
-        text = Templates(templates).render("gate.md.j2", given, filters, Markup)
-        if fits(text) or not (full or passed):
+        text = Templates(templates).render(name, given, filters, Markup)
+        fits = len(text) <= MOST_COMMENT if comment else len(text.encode()) <= MOST_SUMMARY_BYTES
+        if fits or not (full or passed):
             return text
         # Rows that passed are removed first, then the last rows, because regressions are first.
         shorter = passed or full

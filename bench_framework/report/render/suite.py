@@ -1,12 +1,10 @@
 """The result of a suite: terminal page, pull request comment, step summary, JUnit XML, index page."""
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
-
-from markupsafe import Markup
+from typing import Final
 
 from bench_framework.errors import (
     EXIT_DONE,
@@ -262,40 +260,10 @@ def _table(page: SuitePage, width: int, *, unicode: bool) -> list[str]:
     ]
 
 
-def comment(page: SuitePage, templates: Path) -> str:
-    """Return at most `gate.MOST_COMMENT` characters of Markdown."""
-    return _fitting(page, templates, lambda text: len(text) <= gate.MOST_COMMENT, comment=True)
-
-
-def summary(page: SuitePage, templates: Path) -> str:
-    """Return Markdown for a step summary, at most `gate.MOST_SUMMARY_BYTES`."""
-    return _fitting(page, templates, lambda text: len(text.encode()) <= gate.MOST_SUMMARY_BYTES)
-
-
-def _fitting(
-    page: SuitePage, templates: Path, fits: Callable[[str], bool], *, comment: bool = False
-) -> str:
-    full, passed = list(page.attention), list(page.passed)
-    filters: dict[str, Callable[..., Any]] = {
-        "md": gate.markdown_cell,
-        "code": gate.code_line,
-        "clock": format_clock,
-    }
-    while True:
-        cut = len(page.attention) + len(page.passed) - len(full) - len(passed)
-        given = {
-            "page": page,
-            "urgent": [pair for pair in full if pair[1].state in URGENT],
-            "others": [pair for pair in full if pair[1].state not in URGENT],
-            "passed": passed,
-            "cut": cut,
-            "comment": comment,
-        }
-        text = Templates(templates).render("suite.md.j2", given, filters, Markup)
-        if fits(text) or not (full or passed):
-            return text
-        shorter = passed or full
-        del shorter[len(shorter) // 2 :]
+def markdown(page: SuitePage, templates: Path, *, comment: bool) -> str:
+    """Return a comment, or a step summary, without passed rows if it is too long."""
+    rows = page.attention, page.passed
+    return gate.fitting("suite.md.j2", templates, page, rows, comment=comment, urgent_states=URGENT)
 
 
 def junit(page: SuitePage) -> str:

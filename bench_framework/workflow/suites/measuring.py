@@ -214,10 +214,13 @@ class Suite:
         files = {
             "suite.json": wire.indented(suite_document(self._options.results, page)),
             "index.html": pages.index(page, templates),
-            "summary.md": pages.summary(page, templates),
+            "summary.md": pages.markdown(page, templates, comment=False),
         }
         if page.gated:
-            files |= {"comment.md": pages.comment(page, templates), "junit.xml": pages.junit(page)}
+            files |= {
+                "comment.md": pages.markdown(page, templates, comment=True),
+                "junit.xml": pages.junit(page),
+            }
         layout.write_all(self.folder, files)
         return SuiteResult(self.folder, page)
 

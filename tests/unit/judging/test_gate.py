@@ -65,7 +65,7 @@ def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(base:
     for sentence in sentences.values():
         assert not {base, "new"} & {*sentence.split()} - {"as", "is"}
     for text in (
-        gate_page.comment(page, assets.template_dir()),
+        gate_page.markdown(page, assets.template_dir(), comment=True),
         gate_page.terminal(page, 200, unicode=True),
     ):
         assert "more memory [" in text

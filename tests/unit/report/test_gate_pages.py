@@ -41,7 +41,7 @@ def page(*rows: GateRow, **given: object) -> GatePage:
 
 
 def comment(gate: GatePage) -> str:
-    return gate_page.comment(gate, assets.template_dir())
+    return gate_page.markdown(gate, assets.template_dir(), comment=True)
 
 
 def test_the_page_states_the_probability_of_a_false_alarm() -> None:
