@@ -39,7 +39,6 @@ REFUSED = {
     "other-output": Verdict.OTHER_OUTPUT,
     "not-comparable": Verdict.NOT_COMPARABLE,
 }
-_NAMES = {WALL: "Time", CPU: "CPU time", PEAK_RSS: "Peak RSS"}
 
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
@@ -99,8 +98,7 @@ def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
 
 def metric_name(metric: str) -> str:
     """Return the name of a metric as the title of a column."""
-    words = noun(metric)
-    return _NAMES.get(metric, capital(words))
+    return "Peak RSS" if metric == PEAK_RSS else capital(noun(metric))
 
 
 def _row(

@@ -9,12 +9,13 @@ from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standi
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import leading_input
 from bench_framework.report.context import ReportData
+from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
 from bench_framework.text import words
 from bench_framework.text.numbers import DASH, column_size, format_clock, show_size
 
-_MEASURED: Final = ((PEAK_RSS, "Peak RSS"), (CPU, "CPU time"), (WALL, "Time"))
+_MEASURED: Final = (PEAK_RSS, CPU, WALL)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -30,21 +31,21 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def _table(data: ReportData, front: Front) -> Table:
     item = data.plan.input(front.input_id)
     ids = [s.cell_id for s in front.standings]
-    measured: list[tuple[Metric, str, Scale]] = []
-    for metric, title in _MEASURED:
+    measured: list[tuple[Metric, Scale]] = []
+    for metric in _MEASURED:
         summaries = [s for i in ids if (s := data.summary(i, metric)) is not None]
         if summaries:
             family, size = data.plan.unit_family, summaries[0].median
             if metric == PEAK_RSS:
                 size = column_size(size, (s.median for s in summaries), family)
-            measured.append((metric, title, scale_of(metric, size, summaries, family)))
+            measured.append((metric, scale_of(metric, size, summaries, family)))
     rows = []
     for standing in front.standings:
         variant = data.variant_of(data.plan.cell(standing.cell_id))
         cells = (
             Cell(variant.label),
             *_build_cells(data.build_of(variant)),
-            *(scale.cell(data.summary(standing.cell_id, metric)) for metric, _, scale in measured),
+            *(scale.cell(data.summary(standing.cell_id, metric)) for metric, scale in measured),
             Cell(_place(standing, data)),
             Cell(data.replication([standing.cell_id])),
         )
@@ -54,7 +55,7 @@ def _table(data: ReportData, front: Front) -> Table:
         Column("Binary size", "right"),
         Column("Build time", "right", drop=3),
         Column("Dependencies", "right", drop=2),
-        *(Column(f"{title}, {scale.unit}", "decimal") for _, title, scale in measured),
+        *(Column(f"{metric_name(m)}, {scale.unit}", "decimal") for m, scale in measured),
         Column("Pareto front", prose=True),
         Column("n", "right", drop=4),
     )

@@ -6,7 +6,7 @@ from typing import Final
 from bench_framework.features.record_comparison import sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import CPU, WALL, is_exact
+from bench_framework.model.metrics import is_exact
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
@@ -20,6 +20,7 @@ from bench_framework.report.blocks import (
     left,
 )
 from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import titled
 from bench_framework.text.numbers import (
@@ -48,12 +49,6 @@ _LEGEND: Final = (
     ),
     "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
 )
-_NAMES: Final = {
-    WALL: "Time",
-    CPU: "CPU time",
-    "binary_size": "Binary size",
-    "stripped_size": "Size without symbols",
-}
 
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
@@ -114,7 +109,7 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
         Column("CI", drop=1),
         *left("Role", "Verdict"),
     )
-    name = _NAMES.get(metric, metric)
+    name = metric_name(metric)
     sets = f"A is {bridge.before_id}, B is {bridge.after_id}; ratios are B ÷ A"
     caption = f"{name} of each variant's binary: {sets}. Exact values, without an interval."
     if not is_exact(metric):

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan.plan import Cell as PlanCell
 from bench_framework.model.plan.plan import Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sentence, Table
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.headline_table import order
+from bench_framework.report.headline_table import metric_name, order
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, show_change
@@ -23,7 +22,6 @@ _GAP: Final = (
     "difference of the two medians. The closed share has its own 95 % CI, not adjusted for "
     "multiple comparisons."
 )
-_NAMES: Final = {WALL: "Time", CPU: "CPU time"}
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -58,7 +56,7 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
     first = data.summary(references[0].id, data.metric) or summaries[0]
     scale = scale_of(data.metric, first.median, summaries, data.plan.unit_family)
-    title = _NAMES.get(data.metric, data.metric)
+    title = metric_name(data.metric)
     columns = (
         Column("Variant"),
         Column(titled(title, scale.unit), "decimal"),
