@@ -68,7 +68,7 @@ class Results:
     def __init__(self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> None:
         self.plan, self._judgement, self._builds = plan, judgement, builds
         self._pairs: dict[tuple[str, str, Metric], Comparison] = {}
-        for c in [*judgement.comparisons, *(c for g in judgement.best for c in g.comparisons)]:
+        for c in judgement.every:
             if c.family != "control":
                 for one in (c, c.mirrored()):
                     self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from bench_framework.compare.decide import in_times
+from bench_framework.compare.decide import in_times, judged_pairs
 from bench_framework.model.facts import Claim
 from bench_framework.model.plan.arguments import INPUT, filled
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
@@ -161,6 +161,11 @@ class ReportData:
     def comparison(self, cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with its baseline."""
         return self._comparisons.get((cell_id, metric))
+
+    @cached_property
+    def pairs(self) -> dict[tuple[str, str], Comparison]:
+        """The comparison of each pair of cells in the main metric, in both orders."""
+        return judged_pairs(self.judgement.every, self.metric)
 
     @cached_property
     def in_times(self) -> bool:

@@ -6,7 +6,6 @@ The author decides whether an experiment is adopted. The verdict is measured.
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
@@ -162,8 +161,6 @@ def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Co
 
     Its figures are those of the ladder, like the ones of the waterfall.
     """
-    best = (c for group in data.judgement.best for c in group.comparisons)
-    pairs = judged_pairs((*data.judgement.comparisons, *best), data.metric)
     return {
         frozenset((c.axis, c.after) for c in step.changes): replace(
             pair,
@@ -174,7 +171,7 @@ def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Co
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id
         for step in contribution.steps
-        if (pair := pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
+        if (pair := data.pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
     }
 
 

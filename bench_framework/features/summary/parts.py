@@ -118,8 +118,7 @@ def single_changes(view: SummaryView, input_id: str) -> Iterator[SingleChange]:
 
 
 def _pairs(view: SummaryView) -> Iterator[tuple[str, str, Verdict, Interval | None]]:
-    best = (c for group in view.judgement.best for c in group.comparisons)
-    for c in (*view.judgement.comparisons, *best):
+    for c in view.judgement.every:
         if c.metric == view.metric and c.family != "control":
             yield c.cell_id, c.ref_cell_id, c.verdict, c.shown
     for table in view.judgement.structure.contributions:

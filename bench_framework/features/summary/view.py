@@ -38,8 +38,7 @@ class SummaryView(ComparisonClaims):
         self.groups = {g.input_id: g for g in judgement.best}
         sizes = {i.id: i.dataset.size_bytes for i in plan.inputs if i.dataset}
         self.sizes = sizes | {i.input_id: i.size_bytes for i in inputs if i.size_bytes}
-        best = (c for group in judgement.best for c in group.comparisons)
-        every = (*judgement.comparisons, *best)
+        every = judgement.every
         memory = {(c.cell_id, c.ref_cell_id): c for c in every if c.family == "memory"}
         self._pairs = {m: judged_pairs(every, m) for m in {c.metric for c in every}}
         self._pairs[PEAK_RSS] = self._pairs.get(PEAK_RSS) or memory

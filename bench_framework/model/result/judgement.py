@@ -330,3 +330,8 @@ class Judgement:
     hypotheses: tuple[HypothesisTest, ...] = ()
     race: Race | None = None
     """The race, `None` unless the plan has ``strategy: race``."""
+
+    @property
+    def every(self) -> tuple[Comparison, ...]:
+        """Every comparison, with those within the best groups."""
+        return (*self.comparisons, *(c for group in self.best for c in group.comparisons))

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.plan.plan import Cell as PlanCell
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import ReasonCode
-from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.result.structure import Contribution, Step
 from bench_framework.model.verdict import Interval
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
@@ -120,17 +118,12 @@ def _name(data: ReportData, step: Step) -> str:
 
 def _unstable(data: ReportData, step: Step) -> str:
     """Return both changes of a step whose ratio changed during the record; else nothing."""
-    pair = _pairs(data).get((step.cell_id or "", step.ref_cell_id or ""))
+    pair = data.pairs.get((step.cell_id or "", step.ref_cell_id or ""))
     if pair is not None and pair.phases is not None:
         first, rest = (signed_percent(i.ratio) for i in (pair.phases.first, pair.phases.rest))
         return f"unstable: {first}, then {rest}"
     reason = step.contrast.reason
     return "unstable" if reason is not None and reason.code is ReasonCode.UNSTABLE else ""
-
-
-def _pairs(data: ReportData) -> dict[tuple[str, str], Comparison]:
-    best = (c for group in data.judgement.best for c in group.comparisons)
-    return judged_pairs((*data.judgement.comparisons, *best), data.metric)
 
 
 def _references(data: ReportData, ladder: Contribution) -> Iterator[PlanCell]:
@@ -152,7 +145,7 @@ def _reference(
     """Return the bar of a reference, and the ratio of the last step to it."""
     beyond = {(s.cell_id, s.ref_cell_id): s.contrast for s in ladder.beyond}
     key = (cell.id, ladder.end_cell_id or "")
-    judged = beyond.get(key) or _pairs(data).get(key)
+    judged = beyond.get(key) or data.pairs.get(key)
     summary = data.summary(cell.id, data.metric)
     assert summary is not None
     interval = judged.shown if judged is not None else None

@@ -1,9 +1,8 @@
 """Sections "Results" of the report, and "All results" and "All pairs" of the appendix."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
@@ -88,20 +87,14 @@ ALL_RESULTS = SectionKind(
 
 def pairs(data: ReportData) -> tuple[Block, ...]:
     """Return a table for each input with enough variants."""
-    best = (c for group in data.judgement.best for c in group.comparisons)
-    judged = judged_pairs((*data.judgement.comparisons, *best), data.metric)
-    return per_input(
-        data, "pairs", lambda item, name: (_pair_table(data, item, judged, f"{name}-table"),)
-    )
+    return per_input(data, "pairs", lambda item, name: (_pair_table(data, item, f"{name}-table"),))
 
 
-def _pair_table(
-    data: ReportData, item: Input, pairs: Mapping[tuple[str, str], Comparison], name: str
-) -> Table | None:
+def _pair_table(data: ReportData, item: Input, name: str) -> Table | None:
     references = {data.plan.baseline_id, *data.plan.further_baselines}
     measured = data.measured(item.id)
     others = {cell.id for cell in measured if cell.variant_id not in references}
-    compared = {cell_id for pair in pairs if others.issuperset(pair) for cell_id in pair}
+    compared = {cell_id for pair in data.pairs if others.issuperset(pair) for cell_id in pair}
     cells = [c for c in measured if c.id in compared or c.variant_id in references]
     if not compared:  # the other tables have every pair
         return None
@@ -110,7 +103,7 @@ def _pair_table(
     rows = tuple(
         Row.build(
             f"{number} {data.label(row.id)}",
-            *(_ratio(pairs.get((row.id, column.id))) for column in cells),
+            *(_ratio(data.pairs.get((row.id, column.id))) for column in cells),
             baseline=baseline is not None and row.id == baseline.id,
         )
         for number, row in enumerate(cells, 1)
