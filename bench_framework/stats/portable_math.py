@@ -23,6 +23,7 @@ from bench_framework import _native
 from bench_framework._native import exp, expm1, log, log1p
 
 __all__ = [
+    "NORMAL_95",
     "PORTABLE_DIGITS",
     "ROOT_PRECISION",
     "beta_quantile",
@@ -37,6 +38,8 @@ __all__ = [
     "t_tails",
 ]
 
+NORMAL_95: Final = 1.959964
+"""Quantile of the standard normal distribution for a two-sided interval of 95 %."""
 PORTABLE_DIGITS: Final = 10
 """Significant digits of a quantile, p-value or root.
 

@@ -18,7 +18,7 @@ from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.model.record.run import Host
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.stats.portable_math import expm1, find_root, log
+from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import percent, show_ratio
@@ -30,7 +30,6 @@ FEWEST: Final = 3
 """Fewest hosts of one kind for a random-effects summary."""
 Agreement = Literal["agrees", "depends", "inconclusive"]
 LEVEL: Final = 0.95
-NORMAL_95: Final = 1.959964
 PRECISION: Final = 1e-14
 """Absolute precision of the variance between the hosts, on the log scale."""
 _INTERNAL: Final = frozenset({"control", "best", "bridge"})

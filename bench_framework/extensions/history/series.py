@@ -34,7 +34,6 @@ from bench_framework.workflow.run_options import plan_scenario
 
 if TYPE_CHECKING:
     from bench_framework.extensions.history.compute import Readings
-NORMAL_95: Final = 1.959964
 FLOOR: Final = {WALL: 0.005, CPU: 0.005, ITERATION: 0.005}
 """Smallest standard deviation of a metric between records, as a fraction (docs/method.md#history)."""
 OTHER_FLOOR: Final = 0.0005
@@ -306,7 +305,7 @@ def _numbers(series: Sequence[Sequence[_Reading]], least: float) -> Readings:
     import numpy as np
 
     from bench_framework.extensions.history.compute import Readings
-    from bench_framework.stats.portable_math import log
+    from bench_framework.stats.portable_math import NORMAL_95, log
 
     flat = [r.point for one in series for r in one]
     programs = {name: n for n, name in enumerate(dict.fromkeys(r.program for r in flat))}

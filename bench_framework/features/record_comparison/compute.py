@@ -28,7 +28,7 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
-from bench_framework.stats.portable_math import expm1, log, t_quantile
+from bench_framework.stats.portable_math import NORMAL_95, expm1, log, t_quantile
 from bench_framework.stats.welch import Contrast
 
 PLACEMENT: Final = 0.005
@@ -40,7 +40,6 @@ random in each session. This variation is added to that of the rounds.
 FEWEST: Final = 6
 """The smallest number of rounds of each record for a 95 % interval."""
 PLAIN: Final = 0.95
-NORMAL_95: Final = 1.959964
 TIMES: Final = (WALL, CPU)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_IN_RECORD, FEWEST)
 
