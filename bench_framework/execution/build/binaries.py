@@ -43,6 +43,7 @@ _SECTION: Final = re.compile(r"^(?P<name>\.\S+)\s+(?P<bytes>[1-9]\d*)\s+[1-9]\d*
 _FUNCTION: Final = re.compile(
     r"^(?P<address>\d+) (?P<bytes>\d+) [tTwW] (?P<symbol>.+)$", re.MULTILINE
 )
+_Sizes = tuple[tuple[str, int], ...]
 LEFT_OUT: Final = ("-R", ".note.gnu.build-id", "-R", ".comment")
 
 
@@ -54,11 +55,6 @@ class Stored:
     path: Path
     control: Path
     size_bytes: int
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder of the program and of its notes."""
-        return self.path.parent
 
 
 def store(root: Path, source: Path, name: str) -> Stored:
@@ -81,8 +77,18 @@ def store(root: Path, source: Path, name: str) -> Stored:
     return Stored(digest, path, control, size)
 
 
+def examined(build: Build, launcher: Launcher, env: Mapping[str, str]) -> Build:
+    """Return the build of a stored program with the sizes of its parts and the digest of its code."""
+    path = Path(str(build.path))
+    stripped_bytes, code = without_symbols(path, launcher, env)
+    sections, crates = _parts(path, launcher, env)
+    return replace(
+        build, stripped_bytes=stripped_bytes, code_sha256=code, sections=sections, crates=crates
+    )
+
+
 def without_symbols(
-    stored: Stored, launcher: Launcher, env: Mapping[str, str]
+    program: Path, launcher: Launcher, env: Mapping[str, str]
 ) -> tuple[int | None, str | None]:
     """Return size and digest of a program without symbols, build id and compiler's comment.
 
@@ -92,12 +98,12 @@ def without_symbols(
     a hash of the features. Different digests do not mean different code: the compiler may have
     placed the same functions in another order.
     """
-    note = stored.folder / "without-symbols.json"
+    note = program.with_name("without-symbols.json")
     if note.is_file():
         known = json.loads(note.read_text(encoding="utf-8"))
         return known["size_bytes"], known["sha256"]
-    copy = part_of(stored.folder / "stripped")
-    argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(stored.path)]
+    copy = part_of(program.with_name("stripped"))
+    argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(program)]
     try:
         output = launcher.capture(argv, env)
         if not output.ok:
@@ -111,30 +117,22 @@ def without_symbols(
     return size, digest
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramContents:
-    """Sizes of the parts of a program in bytes: loaded sections, and the functions of each crate."""
+def _parts(path: Path, launcher: Launcher, env: Mapping[str, str]) -> tuple[_Sizes, _Sizes]:
+    """Return the bytes of the loaded sections of a program, and of the functions of each crate.
 
-    sections: tuple[tuple[str, int], ...] = ()
-    crates: tuple[tuple[str, int], ...] = ()
-
-
-def contents_of(stored: Stored, launcher: Launcher, env: Mapping[str, str]) -> ProgramContents:
-    """Return the sizes of the parts of a program; those that ``size`` or ``nm`` cannot read are empty.
-
-    Functions of no crate, such as those of C libraries, are in the row `OTHER_CODE`.
+    Those that ``size`` or ``nm`` cannot read are empty. Functions of no crate, such as those of C
+    libraries, are in the row `OTHER_CODE`.
     """
-    path = str(stored.path)
-    size = _output(launcher, ["size", "--format=sysv", "--radix=10", path], env)
+    size = _output(launcher, ["size", "--format=sysv", "--radix=10", str(path)], env)
     sections = tuple((m["name"], int(m["bytes"])) for m in _SECTION.finditer(size))
-    argv = ["nm", "--defined-only", "--print-size", "--radix=d", path]
+    argv = ["nm", "--defined-only", "--print-size", "--radix=d", str(path)]
     # Several names of one address are one function.
     functions = {m["address"]: m for m in _FUNCTION.finditer(_output(launcher, argv, env))}
     crates: Counter[str] = Counter()
     for function in functions.values():
         crate = crate_of(plain_name(function["symbol"]))
         crates[crate or OTHER_CODE] += int(function["bytes"])
-    return ProgramContents(sections, tuple(sorted(crates.items())))
+    return sections, tuple(sorted(crates.items()))
 
 
 def _output(launcher: Launcher, argv: Sequence[str], env: Mapping[str, str]) -> str:

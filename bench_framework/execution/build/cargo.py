@@ -214,7 +214,6 @@ class Builder:
         launcher, executable = self.launcher, Path(str(artifacts.executable))
         stored = binaries.store(self.cache / "binaries", executable, spec.bin)
         lock = lockfile_of(crate)
-        stripped_bytes, code = binaries.without_symbols(stored, launcher, self.env)
         linked, note = partial(self._linked, crate, env), log.with_suffix(".features.json")
         unused = [
             f"the dependency {name} {version} is not compiled into the binary"
@@ -225,18 +224,15 @@ class Builder:
             spec, linked, stored.path, artifacts.files, launcher, env, note
         )
         bench, tree = None, self._tree(crate, env, spec, "depth")
-        contents = binaries.contents_of(stored, launcher, self.env)
         if spec.bench:
             bench = benches.describe(stored.path, Path(artifacts.folder), launcher, self.env)
-        return Build(
+        build = Build(
             spec.id,
             ok=True,
             sha256=stored.sha256,
             path=str(stored.path),
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
-            stripped_bytes=stripped_bytes,
-            code_sha256=code,
             rustc=self._version(spec, crate),
             lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
             dependencies=artifacts.dependencies,
@@ -247,11 +243,10 @@ class Builder:
             direct_dependencies=direct_dependencies(tree),
             packages=packages_of(tree),
             settings=settings_of(crate, spec.profile),
-            sections=contents.sections,
-            crates=contents.crates,
             cached=artifacts.fresh,
             bench=bench,
         )
+        return binaries.examined(build, launcher, self.env)
 
     def _described(self, build: Build) -> Build:
         """Return a build with the answer of its program to `describe`, if it follows the protocol."""

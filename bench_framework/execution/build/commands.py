@@ -335,22 +335,15 @@ def _build(
     used: tuple[tuple[str, str], ...],
     means: Means,
 ) -> Build:
-    stripped_bytes, code, contents = None, None, binaries.ProgramContents()
     files, cached = known.get("files_sha256"), bool(known.get("cached"))
-    path, size = Path(known["path"]), int(known["size"])
-    if files is None:
-        stored = binaries.Stored(known["sha256"], path, Path(known["control"]), size)
-        stripped_bytes, code = binaries.without_symbols(stored, means.launcher, means.env)
-        contents = binaries.contents_of(stored, means.launcher, means.env)
-    return Build(
+    build = Build(
         spec.id,
         ok=True,
         sha256=known["sha256"],
-        path=str(path),
+        path=known["path"],
         control_path=known["control"],
-        size_bytes=size,
-        stripped_bytes=stripped_bytes,
-        code_sha256=files or code,
+        size_bytes=int(known["size"]),
+        code_sha256=files,
         files_sha256=files,
         build_s=None if cached else known["build_s"],
         cached=cached,
@@ -359,10 +352,9 @@ def _build(
         dirty=bool(copy.changed),
         tree=copy.tree,
         tools=used,
-        sections=contents.sections,
-        crates=contents.crates,
         patches_sha256=tuple(sha256_of(Path(patch)) for patch in spec.patches),
     )
+    return build if files else binaries.examined(build, means.launcher, means.env)
 
 
 def _remove(folder: Path) -> None:

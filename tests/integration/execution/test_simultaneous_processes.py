@@ -100,25 +100,25 @@ def test_a_stored_program_is_complete(
         "chmod",
     )
     assert stored.path.read_bytes() == stored.control.read_bytes() == program.read_bytes()
-    assert {path.name for path in stored.folder.rglob("*")} == {"prog", "control"}
+    assert {path.name for path in stored.path.parent.rglob("*")} == {"prog", "control"}
 
 
 def test_a_program_is_stripped_by_both(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = binaries.store(tmp_path / "store", program, "prog")
-    note = stored.folder / "without-symbols.json"
+    note = stored.path.parent / "without-symbols.json"
     with Launcher() as launcher:
-        expected = binaries.without_symbols(stored, launcher, host.environment())
+        expected = binaries.without_symbols(stored.path, launcher, host.environment())
     assert expected is not None
     note.unlink()
 
     def strip(launcher: Launcher) -> object:
-        return binaries.without_symbols(stored, launcher, host.environment())
+        return binaries.without_symbols(stored.path, launcher, host.environment())
 
     # The second process strips the program while the first one reads its result.
     assert in_two_processes(strip, monkeypatch, binaries, "sha256_of", "strip") == expected
-    assert {path.name for path in stored.folder.iterdir()} == {"prog", "control", note.name}
+    assert {path.name for path in stored.path.parent.iterdir()} == {"prog", "control", note.name}
 
 
 @pytest.mark.parametrize("step", ["clone", "checkout", "apply"])
