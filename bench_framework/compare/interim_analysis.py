@@ -15,8 +15,9 @@ from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import MetricPair, Stage, runs_of
 from bench_framework.model.metrics import is_exact
+from bench_framework.model.plan import planned_comparisons
 from bench_framework.model.plan.looks import Looks, looks_of
-from bench_framework.model.plan.plan import Cell, Plan, Role, planned_comparisons
+from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
 from bench_framework.model.record.run import Block, Build, Look

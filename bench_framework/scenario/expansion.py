@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
+from bench_framework.model.plan import plan
 from bench_framework.model.plan.arguments import Slot, Word, filled
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Experiment, Hypothesis, Mechanism
-from bench_framework.model.plan.plan import plan
 from bench_framework.model.plan.server import Server
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.crates import bin_name, build_of

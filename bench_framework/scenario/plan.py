@@ -6,9 +6,10 @@ from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import ITERATION
+from bench_framework.model.plan import policies
 from bench_framework.model.plan.declarations import Mechanism, NamedCell, NamedContrast, Note
 from bench_framework.model.plan.looks import GRID, MOST_SESSION_ROUNDS
-from bench_framework.model.plan.plan import Hole, Input, Plan, Role, TrainingRun, Variant, policies
+from bench_framework.model.plan.plan import Hole, Input, Plan, Role, TrainingRun, Variant
 from bench_framework.model.plan.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.masking import masked
-from bench_framework.model.documents.plan import events
+from bench_framework.model.documents import events
 from bench_framework.store import layout
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, count_update

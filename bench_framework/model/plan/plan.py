@@ -13,11 +13,11 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from bench_framework.model.plan import declarations as declared
 from bench_framework.model.plan.arguments import Word, filled
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.invocation import Invocation
-from bench_framework.model.plan.plan import declarations as declared
 from bench_framework.model.plan.policies import (
     AnswerPolicy,
     HostPolicy,

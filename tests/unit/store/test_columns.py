@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_framework.model import verdict
-from bench_framework.model.plan.plan import looks, plan
+from bench_framework.model.plan import looks, plan
 from bench_framework.model.record import run
 from bench_framework.model.result import judgement, structure
 from bench_framework.store import columns, frames, journal, lines, run_table, source
