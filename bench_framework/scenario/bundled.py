@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
+from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import template
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.schema.worker import BUILTIN
 
 NEEDS_COMMAND: Final = {
     "dgen": '["{bin}", run, write, --size, 64MiB, "{args}", out.dat]',

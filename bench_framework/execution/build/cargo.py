@@ -43,12 +43,11 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
 from bench_framework.foreign import sha256_of, text_of
-from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.record.run import Build
 from bench_framework.store.layout import writing
 
 BUILD_TIMEOUT_S: Final = 7200.0
-BUILTIN: Final = "builtin"
 _BUILD_VARIABLE: Final = re.compile(
     r"RUSTFLAGS|CARGO_ENCODED_RUSTFLAGS|RUSTC|CARGO_BUILD_(RUSTFLAGS|RUSTC|TARGET)"
     r"|CARGO_TARGET_.+_(RUSTFLAGS|LINKER|RUNNER)|CARGO_PROFILE_.+"

@@ -19,7 +19,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Session
 from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Upload, damaged, pack
 from bench_framework.foreign import sha256_of
-from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build
 from bench_framework.text.numbers import format_size
@@ -100,7 +100,7 @@ def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
             raise BuildError("BX220.pgo")
         if spec.by_commands is not None:
             raise BuildError("BX220.by-commands")  # nothing shows what binds it to this machine
-        remote = spec.git or spec.registry or spec.crate == cargo.BUILTIN
+        remote = spec.git or spec.registry or spec.crate == BUILTIN
         for path in (*(() if remote else (spec.crate,)), *spec.patches):
             if Path(os.path.normpath(path)) not in sent.places:
                 raise BuildError("BX220.path-of-host", path=path)

@@ -17,7 +17,7 @@ from bench_framework.extensions.history.series import (
     read_records,
 )
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan.build_spec import BuildSpec, stable_id
+from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.scenario.checks.benches import AXES
@@ -26,7 +26,7 @@ from bench_framework.store import wire
 from bench_framework.store.records import Record
 from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
-from bench_framework.workflow.run_options import BUILTIN, RunOptions, find_scenario, plan_run
+from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 
 SHORT = 12
 

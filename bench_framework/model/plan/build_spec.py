@@ -11,6 +11,8 @@ from typing import Final
 from bench_framework.model.plan.arguments import Word
 from bench_framework.model.plan.command_build import CommandBuild
 
+BUILTIN: Final = "builtin"
+"""In place of the path of a crate: the crates that come with benchctl."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
 

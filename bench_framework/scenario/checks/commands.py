@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from bench_framework.errors import Position, Problem
+from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema.parts import INPUT_NAMES
-from bench_framework.scenario.schema.worker import BUILTIN
 
 _SLOTS = ("bin", "input", "tuning", "port")
 _TRAIN = ("pgo", "train")

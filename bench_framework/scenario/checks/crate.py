@@ -6,13 +6,13 @@ from pathlib import Path
 from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
+from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import list_names
-from bench_framework.scenario.schema.worker import BUILTIN
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:

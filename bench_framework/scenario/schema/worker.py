@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, Scalar
 from bench_framework.scenario.schema.parts import Commands
@@ -32,7 +33,6 @@ from bench_framework.scenario.schema.types import (
     refuse_unused,
 )
 
-BUILTIN: Final = "builtin"
 SOURCES: Final = ("registry", "crate", "git", "build", "command")
 """Keys of `worker` of which exactly one is given."""
 OF_BUILD: Final = ("program", "sources", "build_env", "runtime")
