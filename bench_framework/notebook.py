@@ -14,7 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine import host
 from bench_framework.model.verdict import Verdict
@@ -64,7 +63,7 @@ class LoadedRecord(Frames):
             return None
         first = [*self.drawn.items()][:1]
         pictures = {name: figures.inline(figures.draw(f), f) for name, f in first}
-        return html.render_summary(self.document, assets.template_dir(), pictures)
+        return html.render_summary(self.document, pictures)
 
 
 Source: TypeAlias = str | Path | LoadedRecord

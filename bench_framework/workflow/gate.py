@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from bench_framework import assets, errors
+from bench_framework import errors
 from bench_framework.execution.machine.host import this_host_id, utc_now
 from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.progress import Message, Observer
@@ -200,12 +200,11 @@ def _write(record: Record, gating: Gating) -> GateResult:
     started = record.contents.header.started_at
     change = change_of(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
-    templates = assets.template_dir()
     files = {
         "gate.json": json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
         + "\n",
-        "comment.md": pages.markdown(page, templates, comment=True),
-        "summary.md": pages.markdown(page, templates, comment=False),
+        "comment.md": pages.markdown(page, comment=True),
+        "summary.md": pages.markdown(page, comment=False),
         "junit.xml": pages.junit(page),
     }
     layout.write_all(record.path, files)

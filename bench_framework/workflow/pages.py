@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
-from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.plan.looks import Looks
@@ -277,7 +276,7 @@ def require_readable(folder: Path) -> None:
     """Parse custom templates. Raises `UsageError`, BX113, if one is invalid."""
     from bench_framework.report.render.templates import Templates, replaced
 
-    Templates(assets.template_dir(), folder).parse(replaced(folder))
+    Templates(folder).parse(replaced(folder))
 
 
 def custom_templates(record: Record) -> Path | None:
@@ -316,7 +315,7 @@ def render_files(
     from bench_framework.report.render import html, markdown
     from bench_framework.report.render.templates import Templates
 
-    loader = Templates(assets.template_dir(), templates)
+    loader = Templates(templates)
     texts: dict[str, str] = {}
     drawings = figures.drawings(document) if {"html", "md"} & set(formats) else {}
     drawn = [(drawings[f.anchor], f) for f in document.figures() if f.anchor in drawings]

@@ -32,7 +32,6 @@ from bench_framework.report.blocks import Section, Table
 from bench_framework.report.render import html
 
 CHROMIUM = os.environ.get("BENCHCTL_BROWSER", "")
-TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
 def write_page(data: ReportData, path: Path, *, rows: int = 0) -> Path:
@@ -52,7 +51,7 @@ def write_page(data: ReportData, path: Path, *, rows: int = 0) -> Path:
         document = replace(document, sections=(*document.sections, section))
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.responsive(drawn[f.anchor], f) for f in document.figures()}
-    path.write_text(html.render(document, data, TEMPLATES, inline), encoding="utf-8")
+    path.write_text(html.render(document, data, Templates(), inline), encoding="utf-8")
     return path
 
 
@@ -95,7 +94,7 @@ def write_site_page(path: Path) -> Path:
     machine = Fingerprint("f" * 12, {"CPU": "EPYC", "cores": "4", "kernel": "6.1"})
     history = History("parse", "wall", "iec", "time", machine, 60, 0.05, configurations)
     commits = Commits("https://git.example/a/b")
-    text = render_scenario(Templates(TEMPLATES), records, [history], commits)
+    text = render_scenario(Templates(), records, [history], commits)
     path.write_text(text, encoding="utf-8")
     return path
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench_framework import assets
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.extensions.fleet.host_comparison import (
     HostComparison,
@@ -18,6 +17,7 @@ from bench_framework.extensions.fleet.page import document
 from bench_framework.model.documents.plan import document_text
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
+from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
 from bench_framework.workflow.pages import record_host
@@ -40,7 +40,7 @@ class HostPage:
 
         Raises `MachineError` (BX235): writing failed.
         """
-        templates = assets.template_dir()
+        templates = Templates()
         records = {host.name: host.record_id for host in self.comparison.hosts}
         origin = {"scenario": self.comparison.scenario, "records": records}
         texts = {

@@ -17,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from bench_framework import assets
 from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.execution import process
 from bench_framework.execution.build.revisions import Git
@@ -88,7 +87,7 @@ def write_site(
     here, there = results.resolve(), out.resolve()
     if here.is_relative_to(there) or there.is_relative_to(here):
         raise UsageError("BX104.site-in-results", out=out, results=results)
-    templates, commits = Templates(assets.template_dir()), render.Commits.from_remote(remote)
+    templates, commits = Templates(), render.Commits.from_remote(remote)
     look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
     old_look, old = _read_state(out)
     left_out: dict[str, str] = {}

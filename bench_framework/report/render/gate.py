@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ET
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -264,14 +263,13 @@ _IN_SENTENCE: Final = (ReasonCode.INCONCLUSIVE, ReasonCode.UNDETECTED)
 """The sentence of an inconclusive comparison contains the minimum detectable effect."""
 
 
-def markdown(page: GatePage, templates: Path, *, comment: bool) -> str:
+def markdown(page: GatePage, *, comment: bool) -> str:
     """Return a comment, or a step summary, without passed rows if it is too long."""
-    return fitting("gate.md.j2", templates, page, (page.full, page.passed), comment=comment)
+    return fitting("gate.md.j2", page, (page.full, page.passed), comment=comment)
 
 
 def fitting(
     name: str,
-    templates: Path,
     page: object,
     rows: tuple[Sequence[object], Sequence[object]],
     *,
@@ -296,7 +294,7 @@ def fitting(
             **more,
         }
         # The template is Markdown, whose filters escape.
-        text = Templates(templates).render(name, given, filters, Markup)
+        text = Templates().render(name, given, filters, Markup)
         fits = len(text) <= MOST_COMMENT if comment else len(text.encode()) <= MOST_SUMMARY_BYTES
         if fits or not (full or passed):
             return text

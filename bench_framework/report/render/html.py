@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape as escape_html
-from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup, escape
@@ -158,7 +157,7 @@ class Runs:
 def render(
     document: Document,
     data: ReportData,
-    templates: Path | Templates,
+    templates: Templates,
     figures: Mapping[str, str],
     runs: Runs | None = None,
     appendix: str = "",
@@ -173,17 +172,16 @@ def render(
 
 
 def render_appendix(
-    document: Document, templates: Path | Templates, figures: Mapping[str, str], report: str
+    document: Document, templates: Templates, figures: Mapping[str, str], report: str
 ) -> str:
     """Return the appendix as a page of its own. `report` is the address of the report."""
-    folders = templates if isinstance(templates, Templates) else Templates(templates)
-    given = context(document, folders, figures, {"rendered_by": __version__}, report=report)
-    return folders.render("appendix.html.j2", given, FILTERS, printable)
+    given = context(document, templates, figures, {"rendered_by": __version__}, report=report)
+    return templates.render("appendix.html.j2", given, FILTERS, printable)
 
 
 def render_page(
     document: Document,
-    templates: Path | Templates,
+    templates: Templates,
     figures: Mapping[str, str],
     origin: Mapping[str, object],
     scenario_text: str = "",
@@ -192,13 +190,12 @@ def render_page(
     appendix: str = "",
 ) -> str:
     """Return the HTML of a document that may be of several records, with its `origin` as JSON."""
-    folders = templates if isinstance(templates, Templates) else Templates(templates)
     origin = {**origin, "rendered_by": __version__}
-    given = context(document, folders, figures, origin, scenario_text, runs, appendix=appendix)
-    return folders.render("report.html.j2", given, FILTERS, printable)
+    given = context(document, templates, figures, origin, scenario_text, runs, appendix=appendix)
+    return templates.render("report.html.j2", given, FILTERS, printable)
 
 
-def render_summary(document: Document, templates: Path, figures: Mapping[str, str]) -> str:
+def render_summary(document: Document, figures: Mapping[str, str]) -> str:
     """Return the summary of a report and the given figures, by anchor, as a part of a page.
 
     Its styles apply only to itself, because a notebook contains several parts.
@@ -211,7 +208,7 @@ def render_summary(document: Document, templates: Path, figures: Mapping[str, st
         "light": LIGHT,
         "dark": DARK,
     }
-    return Templates(templates).render("notebook.html.j2", given, FILTERS, printable)
+    return Templates().render("notebook.html.j2", given, FILTERS, printable)
 
 
 def context(

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -16,10 +15,9 @@ _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)](?:\s|$)))")
 
 
-def render(document: Document, templates: Path | Templates, place: Place = "report") -> str:
+def render(document: Document, templates: Templates, place: Place = "report") -> str:
     """Return Markdown text with LF line ends."""
-    folders = templates if isinstance(templates, Templates) else Templates(templates)
-    text = folders.render(f"{place}.md.j2", context(document), FILTERS, _ready)
+    text = templates.render(f"{place}.md.j2", context(document), FILTERS, _ready)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 

@@ -3,7 +3,6 @@
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import (
@@ -260,10 +259,10 @@ def _table(page: SuitePage, width: int, *, unicode: bool) -> list[str]:
     ]
 
 
-def markdown(page: SuitePage, templates: Path, *, comment: bool) -> str:
+def markdown(page: SuitePage, *, comment: bool) -> str:
     """Return a comment, or a step summary, without passed rows if it is too long."""
     rows = page.attention, page.passed
-    return gate.fitting("suite.md.j2", templates, page, rows, comment=comment, urgent_states=URGENT)
+    return gate.fitting("suite.md.j2", page, rows, comment=comment, urgent_states=URGENT)
 
 
 def junit(page: SuitePage) -> str:
@@ -294,14 +293,14 @@ def _one_row(page: SuitePage, row: SuiteRow) -> GatePage:
     )
 
 
-def index(page: SuitePage, templates: Path) -> str:
+def index(page: SuitePage) -> str:
     """Return the index page: one HTML file that links the reports of the scenarios."""
-    folders = Templates(templates)
+    templates = Templates()
     given = {
         "page": page,
         "when": f"{page.started[:10]} {page.started[11:16]} UTC",
-        "style": trusted(folders.text("report.css")),
+        "style": trusted(templates.text("report.css")),
         "policy": policy(""),
     }
     filters = dict(FILTERS) | {"clock": format_clock}
-    return folders.render("suite.html.j2", given, filters, printable)
+    return templates.render("suite.html.j2", given, filters, printable)

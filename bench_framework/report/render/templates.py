@@ -9,6 +9,7 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError  # noqa: TID251 -- the door
 from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- the door
 
+from bench_framework import assets
 from bench_framework.errors import UsageError
 
 CONTEXT_VERSION: Final = 2
@@ -31,14 +32,13 @@ REPLACEABLE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Templates:
-    """The folders of templates: that of benchctl, and that of a user, which has precedence."""
+    """The templates of benchctl, and the folder of a user, which has precedence."""
 
-    shipped: Path
     custom: Path | None = None
 
     def text(self, name: str) -> str:
         """Return a file for the page. Raises `UsageError` (BX113): it is not UTF-8."""
-        path = next(p for p in self._paths(name) if p.is_file())
+        path = next(p for p in (folder / name for folder in self._folders) if p.is_file())
         try:
             return path.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
@@ -51,7 +51,7 @@ class Templates:
             if not name.endswith(".j2"):
                 continue
             try:
-                Environment(autoescape=True).parse(text, name, str(self._paths(name)[0]))
+                Environment(autoescape=True).parse(text, name, str(self._folders[0] / name))
             except TemplateSyntaxError as error:
                 raise _refused(
                     Path(error.filename or name), error.lineno, f"TemplateSyntaxError: {error}"
@@ -73,7 +73,7 @@ class Templates:
         """
         kind = Environment if self.custom is None else ImmutableSandboxedEnvironment
         environment = kind(
-            loader=FileSystemLoader([self.custom or self.shipped, self.shipped]),
+            loader=FileSystemLoader(self._folders),
             # All output is escaped for its format, unless a filter marks it as safe.
             autoescape=True,
             finalize=finalize,
@@ -93,8 +93,9 @@ class Templates:
                 raise
             raise _refused(path, line, f"{type(error).__name__}: {error}") from error
 
-    def _paths(self, name: str) -> tuple[Path, ...]:
-        return tuple(folder / name for folder in (self.custom, self.shipped) if folder)
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        return tuple(folder for folder in (self.custom, assets.template_dir()) if folder)
 
 
 def replaced(folder: Path) -> tuple[str, ...]:

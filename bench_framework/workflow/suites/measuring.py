@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework import assets
 from bench_framework.errors import (
     EXIT_DONE,
     EXIT_INTERRUPTED,
@@ -210,15 +209,15 @@ class Suite:
         self._keep(place, replace(row, seconds=row.seconds + seconds() - begin))
 
     def _write(self) -> SuiteResult:
-        page, templates = self._state.page, assets.template_dir()
+        page = self._state.page
         files = {
             "suite.json": wire.indented(suite_document(self._options.results, page)),
-            "index.html": pages.index(page, templates),
-            "summary.md": pages.markdown(page, templates, comment=False),
+            "index.html": pages.index(page),
+            "summary.md": pages.markdown(page, comment=False),
         }
         if page.gated:
             files |= {
-                "comment.md": pages.markdown(page, templates, comment=True),
+                "comment.md": pages.markdown(page, comment=True),
                 "junit.xml": pages.junit(page),
             }
         layout.write_all(self.folder, files)

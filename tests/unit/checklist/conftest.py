@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from bench_framework import assets
 from bench_framework.extensions.importers.compute import judge_imported
 from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.extensions.importers.record_kind import ImportedFigures
@@ -22,6 +21,7 @@ from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import markdown
+from bench_framework.report.render.templates import Templates
 from bench_framework.store.records import UNKNOWN_HOST
 from bench_framework.store.sessions import read_session
 from tests.unit.judging.conftest import Study
@@ -103,9 +103,9 @@ def judge_and_report(
 
 def _page(document: Document) -> str:
     """Return the report in Markdown, without the glossary, which contains every verdict word."""
-    folder = assets.template_dir()
-    appendix = markdown.render(document, folder, "appendix").rpartition("\n## Glossary")[0]
-    return plain(markdown.render(document, folder) + appendix)
+    templates = Templates()
+    appendix = markdown.render(document, templates, "appendix").rpartition("\n## Glossary")[0]
+    return plain(markdown.render(document, templates) + appendix)
 
 
 def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:

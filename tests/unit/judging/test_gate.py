@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework import assets
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis
@@ -65,7 +64,7 @@ def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(base:
     for sentence in sentences.values():
         assert not {base, "new"} & {*sentence.split()} - {"as", "is"}
     for text in (
-        gate_page.markdown(page, assets.template_dir(), comment=True),
+        gate_page.markdown(page, comment=True),
         gate_page.terminal(page, 200, unicode=True),
     ):
         assert "more memory [" in text

@@ -16,11 +16,7 @@ from report_sample import bare, sample
 
 from bench_framework.features.document import build_document
 from bench_framework.report.render import html, markdown, terminal
-
-
-@pytest.fixture(scope="session")
-def templates() -> Path:
-    return Path(__file__).parents[3] / "templates"
+from bench_framework.report.render.templates import Templates
 
 
 @pytest.fixture(scope="session")
@@ -55,14 +51,16 @@ def drawn(document: Document, drawings: dict[str, str]) -> dict[str, str]:
 
 
 @pytest.fixture(scope="session")
-def page(document: Document, data: ReportData, templates: Path, drawn: dict[str, str]) -> str:
-    return html.render(document, data, templates, drawn)
+def page(document: Document, data: ReportData, drawn: dict[str, str]) -> str:
+    return html.render(document, data, Templates(), drawn)
 
 
 @pytest.fixture(scope="session")
-def text(document: Document, templates: Path) -> str:
+def text(document: Document) -> str:
     """Return report and appendix, one after the other."""
-    return markdown.render(document, templates) + markdown.render(document, templates, "appendix")
+    return markdown.render(document, Templates()) + markdown.render(
+        document, Templates(), "appendix"
+    )
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from report_sample import sample
 
-from bench_framework import assets
 from bench_framework.model.facts.builds import BuildChanges, Difference
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChanges
@@ -41,7 +40,7 @@ def page(*rows: GateRow, **given: object) -> GatePage:
 
 
 def comment(gate: GatePage) -> str:
-    return gate_page.markdown(gate, assets.template_dir(), comment=True)
+    return gate_page.markdown(gate, comment=True)
 
 
 def test_the_page_states_the_probability_of_a_false_alarm() -> None:

@@ -17,6 +17,7 @@ from bench_framework.features.document import build_document
 from bench_framework.report import figures
 from bench_framework.report.blocks import Table
 from bench_framework.report.render import html
+from bench_framework.report.render.templates import Templates
 
 
 def tables(document: Document) -> list[Table]:
@@ -36,13 +37,11 @@ def test_the_page_of_the_sample_is_small(document: Document, page: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("cells", "rounds", "most"), [(60, 20, 400_000), (200, 12, 1_000_000)])
-def test_a_page_with_every_number_stays_small(
-    cells: int, rounds: int, most: int, templates: Path
-) -> None:
+def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int) -> None:
     data = made_record.record(cells, rounds)
     document = build_document(data)
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
-    require_complete_and_small(html.render(document, data, templates, inline), document, most)
+    require_complete_and_small(html.render(document, data, Templates(), inline), document, most)
     assert sum(len(t.rows) for t in tables(document)) > 4 * cells
     assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("all-")) == cells

@@ -6,7 +6,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +21,7 @@ from bench_framework.report.blocks import Document, Facts, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
+from bench_framework.report.render.templates import Templates
 from tests.build import make_profile, require
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,12 +59,12 @@ def arms(data: ReportData) -> list[str]:
     return [cell.id for cell in data.arms(data.plan.inputs[0].id)]
 
 
-def test_a_report_without_a_profile_says_why(data: ReportData, templates: Path) -> None:
-    text = markdown.render(profile_document(data), templates, "appendix")
+def test_a_report_without_a_profile_says_why(data: ReportData) -> None:
+    text = markdown.render(profile_document(data), Templates(), "appendix")
     assert "Not shown: profile and remaining bottlenecks (no profile was recorded)." in text
     failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
     assert "(Nothing was profiled: perf is not installed)" in markdown.render(
-        profile_document(failed), templates, "appendix"
+        profile_document(failed), Templates(), "appendix"
     )
 
 
@@ -130,12 +130,12 @@ def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     )
 
 
-def test_pages_print_hostile_names_as_text(data: ReportData, templates: Path) -> None:
+def test_pages_print_hostile_names_as_text(data: ReportData) -> None:
     profiled = with_profiles(data, profile(arms(data)[0]), profile(arms(data)[-1]))
     document = profile_document(profiled)
-    page = html.render(document, profiled, templates, {})
+    page = html.render(document, profiled, Templates(), {})
     assert "<script>alert(1)" not in page
-    text = markdown.render(document, templates, "appendix")
+    text = markdown.render(document, Templates(), "appendix")
     assert "\x1b" not in page + text
     assert f'href="profiles/{arms(data)[0]}/flame.svg"' in page
     assert f"[flame graph](profiles/{arms(data)[0]}/flame.svg)" in text

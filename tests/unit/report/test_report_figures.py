@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 from html import escape
 from itertools import pairwise
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,6 +17,7 @@ from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest,
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import widths
+from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 from bench_framework.report.svg import _straight
 
@@ -168,9 +168,9 @@ def test_text_and_marks_have_the_contrast_they_need(palette: dict[str, str]) -> 
         assert contrast(palette[token], palette["ground"]) >= 4.5
 
 
-def test_light_and_dark_define_the_same_tokens(templates: Path) -> None:
+def test_light_and_dark_define_the_same_tokens() -> None:
     assert set(LIGHT) == set(DARK)
-    style = (templates / "report.css").read_text(encoding="utf-8")
+    style = Templates().text("report.css")
     for palette in (LIGHT, DARK):
         for token, colour in palette.items():
             assert f"--{token}: {colour}" in style

@@ -34,6 +34,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.markdown import code_span, escape, escape_start
+from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from tests.build import require
 
@@ -216,8 +217,8 @@ def test_html_loads_nothing(page: str) -> None:
     )
 
 
-def test_every_link_has_a_target(data: ReportData, templates: Path, page: str) -> None:
-    for one in (page, html.render(build_document(data, only=("S03",)), data, templates, {})):
+def test_every_link_has_a_target(data: ReportData, page: str) -> None:
+    for one in (page, html.render(build_document(data, only=("S03",)), data, Templates(), {})):
         parser = Balance()
         parser.feed(one)
         assert {target[1:] for target in re.findall(r'\bhref="(#[^"]+)"', one)} <= set(parser.ids)
@@ -334,7 +335,7 @@ def _outside_fences(page: str) -> list[str]:
     return lines
 
 
-def test_no_name_breaks_a_page(document: Document, data: ReportData, templates: Path) -> None:
+def test_no_name_breaks_a_page(document: Document, data: ReportData) -> None:
     """Each page has several names, because the templates take longer than the names."""
 
     # The fixtures are no arguments of this function, because Hypothesis would print them.
@@ -344,9 +345,9 @@ def test_no_name_breaks_a_page(document: Document, data: ReportData, templates: 
     def check(names: list[str]) -> None:
         crowded = document_of_names(document, names)
         parser = Balance()
-        parser.feed(html.render(crowded, data, templates, {}))
+        parser.feed(html.render(crowded, data, Templates(), {}))
         assert (parser.open, parser.wrong) == ([], [])
-        lines = _outside_fences(markdown.render(crowded, templates))
+        lines = _outside_fences(markdown.render(crowded, Templates()))
         rows = [line for line in lines if line.startswith("|")]
         assert {len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in rows} == {3}
         assert "\x1b" not in terminal.render(crowded, width=80)
@@ -437,9 +438,7 @@ def test_colour_changes_no_character(document: Document) -> None:
 # -- the same bytes ------------------------------------------------------------------------------
 
 
-def test_equal_records_give_equal_bytes(
-    page: str, text: str, data: ReportData, templates: Path
-) -> None:
+def test_equal_records_give_equal_bytes(page: str, text: str, data: ReportData) -> None:
     from bench_framework.report import figures  # noqa: PLC0415 -- matplotlib takes half a second
 
     sample.cache_clear()
@@ -449,8 +448,8 @@ def test_equal_records_give_equal_bytes(
     document = build_document(again)
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
-    assert html.render(document, again, templates, inline) == page
-    both = (markdown.render(document, templates, place) for place in ("report", "appendix"))
+    assert html.render(document, again, Templates(), inline) == page
+    both = (markdown.render(document, Templates(), place) for place in ("report", "appendix"))
     assert "".join(both) == text
 
 
@@ -471,10 +470,10 @@ def test_markdown_is_as_it_was(text: str) -> None:
     golden("appendix.md", title + appendix)
 
 
-def test_html_is_as_it_was(document: Document, data: ReportData, templates: Path) -> None:
+def test_html_is_as_it_was(document: Document, data: ReportData) -> None:
     # Figures are excluded, because their bytes depend on the installed matplotlib. They have
     # separate tests.
-    golden("report.html", html.render(document, data, templates, {}))
+    golden("report.html", html.render(document, data, Templates(), {}))
 
 
 @pytest.mark.parametrize(("width", "unicode"), [(80, True), (120, True), (80, False)])
@@ -483,8 +482,8 @@ def test_the_terminal_is_as_it_was(document: Document, width: int, unicode: bool
     golden(name, terminal.render(document, width=width, unicode=unicode))
 
 
-def test_a_record_without_results_renders_everywhere(empty: ReportData, templates: Path) -> None:
+def test_a_record_without_results_renders_everywhere(empty: ReportData) -> None:
     document = build_document(empty)
-    assert "No result: " in markdown.render(document, templates)
-    assert "No result: " in html.render(document, empty, templates, {})
+    assert "No result: " in markdown.render(document, Templates())
+    assert "No result: " in html.render(document, empty, Templates(), {})
     assert "No result: " in terminal.render(document, width=80)

@@ -3,7 +3,6 @@
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,7 @@ from bench_framework.model.record.machine import Fingerprint
 from bench_framework.report.render.templates import Templates
 from tests.build import require
 
-TEMPLATES = Templates(Path(__file__).parents[3] / "templates")
+TEMPLATES = Templates()
 HOSTILE = '<script>alert("1")</script>'
 COMMITS = Commits("https://git.example/a/b")
 

@@ -33,10 +33,8 @@ def filters(text: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", text.split("Filters:")[1]))
 
 
-def test_the_variables_of_the_page_are_documented(
-    document: Document, data: ReportData, templates: Path
-) -> None:
-    given = html.context(document, Templates(templates), {}, html.environment_of(data))
+def test_the_variables_of_the_page_are_documented(document: Document, data: ReportData) -> None:
+    given = html.context(document, Templates(), {}, html.environment_of(data))
     text = part("`report.html.j2`, `appendix.html.j2`")
     assert names(text) == list(given)
     assert filters(text) == set(html.FILTERS)
@@ -60,12 +58,12 @@ def test_the_documentation_names_version_files_and_kinds_of_blocks() -> None:
 
 
 def test_one_file_replaces_one_template(
-    document: Document, data: ReportData, templates: Path, tmp_path: Path
+    document: Document, data: ReportData, tmp_path: Path
 ) -> None:
     (tmp_path / "report.css").write_text("body { color: teal }\n", encoding="utf-8")
-    custom = Templates(templates, tmp_path)
+    custom = Templates(tmp_path)
     assert "<style>\nbody { color: teal }\n</style>" in html.render(document, data, custom, {})
-    assert markdown.render(document, custom) == markdown.render(document, templates)
+    assert markdown.render(document, custom) == markdown.render(document, Templates())
     assert replaced(tmp_path) == ("report.css",)
     (tmp_path / "report.md.j2").write_text(
         "{{ context_version }} {{ document.title }}", encoding="utf-8"
@@ -85,31 +83,29 @@ def test_one_file_replaces_one_template(
     ],
 )
 def test_a_broken_template_is_one_error_with_its_line(
-    document: Document, templates: Path, tmp_path: Path, text: str, line: int, cause: str
+    document: Document, tmp_path: Path, text: str, line: int, cause: str
 ) -> None:
     path = tmp_path / "report.md.j2"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
-        markdown.render(document, Templates(templates, tmp_path))
+        markdown.render(document, Templates(tmp_path))
     assert caught.value.code == "BX113"
     assert str(caught.value) == f"the template {path}:{line} cannot be used"
     assert cause in dict(caught.value.details)["cause"]
     assert "nothing was written" in str(caught.value.effect)
 
 
-def test_a_style_that_is_not_utf8_is_the_same_error(
-    data: ReportData, templates: Path, tmp_path: Path
-) -> None:
+def test_a_style_that_is_not_utf8_is_the_same_error(data: ReportData, tmp_path: Path) -> None:
     (tmp_path / "report.css").write_bytes(b"\xff\xfe")
     with pytest.raises(UsageError, match=r"report\.css cannot be used"):
-        html.render(build_document(data), data, Templates(templates, tmp_path), {})
+        html.render(build_document(data), data, Templates(tmp_path), {})
 
 
 def test_an_internal_error_is_not_reported_as_an_error_of_the_user(
-    document: Document, templates: Path, tmp_path: Path
+    document: Document, tmp_path: Path
 ) -> None:
     (tmp_path / "report.css").write_text("", encoding="utf-8")
-    custom = Templates(templates, tmp_path)
+    custom = Templates(tmp_path)
     with pytest.raises(ZeroDivisionError):
         custom.render("report.md.j2", markdown.context(document), markdown.FILTERS, lambda _: 1 / 0)
 

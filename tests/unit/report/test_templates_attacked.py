@@ -10,11 +10,6 @@ from bench_framework.report.render import markdown
 from bench_framework.report.render.templates import Templates, replaced
 
 
-@pytest.fixture
-def shipped(templates: Path) -> Path:
-    return templates
-
-
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
@@ -26,11 +21,11 @@ def shipped(templates: Path) -> Path:
     ],
 )
 def test_a_template_that_leaves_its_sandbox_is_one_error(
-    document: Document, shipped: Path, tmp_path: Path, text: str, cause: str
+    document: Document, tmp_path: Path, text: str, cause: str
 ) -> None:
     (tmp_path / "report.md.j2").write_text(text, encoding="utf-8")
     with pytest.raises(UsageError) as caught:
-        markdown.render(document, Templates(shipped, tmp_path))
+        markdown.render(document, Templates(tmp_path))
     assert caught.value.code == "BX113"
     assert str(tmp_path) in str(caught.value)
     assert cause in dict(caught.value.details)["cause"]
@@ -38,7 +33,7 @@ def test_a_template_that_leaves_its_sandbox_is_one_error(
 
 @pytest.mark.parametrize("name", ["report.css", "partials"])
 def test_a_link_that_leads_out_of_the_folder_is_refused(
-    document: Document, shipped: Path, tmp_path: Path, name: str
+    document: Document, tmp_path: Path, name: str
 ) -> None:
     secret, custom = tmp_path / "secret", tmp_path / "own"
     secret.mkdir()
@@ -48,17 +43,15 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(
     (custom / name).symlink_to(secret if name == "partials" else secret / "passwd")
     for attempt in (
         lambda: replaced(custom),
-        lambda: markdown.render(document, Templates(shipped, custom)),
+        lambda: markdown.render(document, Templates(custom)),
     ):
         with pytest.raises(UsageError) as caught:
             attempt()
         assert "points outside" in str(dict(caught.value.details)["cause"])
 
 
-def test_a_link_within_the_folder_is_permitted(
-    document: Document, shipped: Path, tmp_path: Path
-) -> None:
+def test_a_link_within_the_folder_is_permitted(document: Document, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("{{ document.title }}", encoding="utf-8")
     (tmp_path / "report.md.j2").symlink_to("mine.txt")
     assert replaced(tmp_path) == ("report.md.j2",)
-    assert markdown.render(document, Templates(shipped, tmp_path)) == f"{document.title}\n"
+    assert markdown.render(document, Templates(tmp_path)) == f"{document.title}\n"
