@@ -76,14 +76,12 @@ def validate(
 
 def _long_labels(plan: "Plan") -> "Event | None":
     """Return a note that names the labels that are longer than `LONGEST_LABEL`."""
-    from bench_framework.text.names import LONGEST_LABEL
+    from bench_framework.text.names import LONGEST_LABEL, first_items
 
-    long = [v.label for v in plan.variants if len(v.label) > LONGEST_LABEL]
+    long = [f'"{v.label}"' for v in plan.variants if len(v.label) > LONGEST_LABEL]
     if not long:
         return None
-    names = ", ".join(f'"{label}"' for label in long[:NAMED_LABELS])
-    if len(long) > NAMED_LABELS:
-        names += f" and {len(long) - NAMED_LABELS} more"
+    names = first_items(long, NAMED_LABELS, ", ")
     return new_event("BX348", "note", most=str(LONGEST_LABEL), labels=names)
 
 

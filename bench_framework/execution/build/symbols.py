@@ -13,6 +13,7 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import write_whole
+from bench_framework.text.names import first_items
 
 NM_TIMEOUT_S: Final = 60.0
 REQUEST: Final = re.compile(r"-fuse-ld=(\w+)$")
@@ -119,10 +120,9 @@ def unused_features(
         if listed and not any(
             _is_used(package, symbols, names) for package, symbols in brought.items()
         ):
-            more = f" and {len(listed) - MOST_NAMES} more" if len(listed) > MOST_NAMES else ""
             one = "its" if len(listed) == 1 else "their"
             remarks.append(
-                f"feature {feature} brings {', '.join(listed[:MOST_NAMES])}{more}; "
+                f"feature {feature} brings {first_items(listed, MOST_NAMES, ', ')}; "
                 f"none of {one} symbols is in the binary"
             )
     write_whole(note, json.dumps({"binary": str(binary), "remarks": remarks}) + "\n")

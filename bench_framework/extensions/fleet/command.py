@@ -13,6 +13,7 @@ from typer import Argument, Option
 from bench_framework.cli.arguments import Insecure
 from bench_framework.cli.console import Console, table_lines
 from bench_framework.text.lines import wrap
+from bench_framework.text.names import first_items
 from bench_framework.text.numbers import fixed, format_clock, format_size
 
 if TYPE_CHECKING:
@@ -143,9 +144,7 @@ def _groups(hosts: Sequence[HostStatus]) -> Iterator[str]:
         for label in host.labels:
             groups[f"label {label}"].append(host.host)
     for what, names in groups.items():
-        rest = len(names) - _MOST_NAMED
-        more = f" and {rest} more" if rest > 0 else ""
-        yield f"{what}: {', '.join(names[:_MOST_NAMED])}{more}"
+        yield f"{what}: {first_items(names, _MOST_NAMED, ', ')}"
 
 
 def compare(
