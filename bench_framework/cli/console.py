@@ -122,10 +122,17 @@ class Console:
         if on_github() and self.verbosity >= level:
             _write(sys.stderr, text, commands=True)
 
-    def append_summary(self, target: Path, summary: Path) -> None:
-        """Append a page to the step summary of a GitHub workflow. A failure is only a warning."""
+    def report_to_github(self, regressions: Sequence[str], summary: Path) -> None:
+        """Annotate regressions if this is a GitHub workflow, and append a page to its step summary.
+
+        If the page cannot be appended, this is only a warning.
+        """
+        self.annotate([({"title": "benchctl gate"}, text) for text in regressions])
+        target = os.environ.get("GITHUB_STEP_SUMMARY")
+        if not on_github() or not target:
+            return
         try:
-            with target.open("a", encoding="utf-8") as file:
+            with Path(target).open("a", encoding="utf-8") as file:
                 file.write(summary.read_text(encoding="utf-8"))
         except OSError as error:  # it does not change the exit code
             text = f"cannot write the step summary {target}: {error.strerror}"

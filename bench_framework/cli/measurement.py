@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import typer
 
 from bench_framework.cli.arguments import command_line
-from bench_framework.cli.console import Console, on_github
+from bench_framework.cli.console import Console
 from bench_framework.errors import (
     EXIT_DONE,
     EXIT_INTERRUPTED,
@@ -179,12 +177,9 @@ def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
     else:
         console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
         console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
-    if on_github():
-        worse = result.gating.in_state("worse")
-        title = {"title": "benchctl gate"}
-        console.annotate([(title, pair.again_text.full or pair.text.full) for pair in worse])
-        if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-            console.append_summary(Path(target), result.record / "summary.md")
+    worse = result.gating.in_state("worse")
+    texts = [pair.again_text.full or pair.text.full for pair in worse]
+    console.report_to_github(texts, result.record / "summary.md")
     return exit_code_of(word) if word else result.gating.exit_code
 
 

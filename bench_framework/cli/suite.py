@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from bench_framework.cli.console import Console, on_github, table_lines
+from bench_framework.cli.console import Console, table_lines
 from bench_framework.cli.measurement import exit_code_of, print_problems
 from bench_framework.errors import EXIT_INTERRUPTED, UsageError
 from bench_framework.text.lines import wrap
@@ -19,7 +17,6 @@ from bench_framework.text.words import plan_size
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.report.render.suite import SuitePage
     from bench_framework.workflow.run import Outcome
     from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.suites.measuring import SuiteResult
@@ -156,16 +153,7 @@ def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -
             "finished rounds, are kept",
             level=-1,
         )
-    if on_github():
-        _report_to_github(console, page, folder)
-    return exit_code_of(word) if word else page.exit_code
-
-
-def _report_to_github(console: Console, page: SuitePage, folder: Path) -> None:
-    title = {"title": "benchctl gate"}
     worse = [(row, one) for row, one in page.attention if one.state == "worse"]
-    console.annotate(
-        [(title, f"{row.scenario}: {one.cell}, {one.metric}: {one.sentence}") for row, one in worse]
-    )
-    if target := os.environ.get("GITHUB_STEP_SUMMARY"):
-        console.append_summary(Path(target), folder / "summary.md")
+    texts = [f"{row.scenario}: {one.cell}, {one.metric}: {one.sentence}" for row, one in worse]
+    console.report_to_github(texts, folder / "summary.md")
+    return exit_code_of(word) if word else page.exit_code
