@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Final
 
 from bench_framework.compare.samples import (
     VOID_SHARE,
@@ -291,14 +290,6 @@ def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
     return frozenset(input_id for input_id, caches in caches_of.items() if caches == {"cold"})
 
 
-_REFUSALS: Final = {
-    "failed": Verdict.FAILED,
-    "other-output": Verdict.OTHER_OUTPUT,
-    "not-comparable": Verdict.NOT_COMPARABLE,
-    "not-started": Verdict.INCONCLUSIVE,
-}
-
-
 def refuse_invalid(
     plan: Plan,
     comparison: Comparison,
@@ -308,7 +299,8 @@ def refuse_invalid(
     """Return a comparison as refused if one of its cells cannot be compared, or as a single run."""
     state, reference = state_of[comparison.cell_id], state_of[comparison.ref_cell_id]
     if state.state != "measured":
-        return replace(comparison, verdict=_REFUSALS[state.state], reason=state.reason)
+        verdict = state.refusal or Verdict.INCONCLUSIVE  # of a cell that was not started
+        return replace(comparison, verdict=verdict, reason=state.reason)
     if reference.state != "measured":
         name = "the baseline"
         if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:

@@ -19,7 +19,6 @@ from bench_framework.model.result.race import may_leave
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 CONCLUSIVE: Final = Reason(ReasonCode.CONCLUSIVE)
-_REFUSED: Final = frozenset({"failed", "other-output", "not-comparable"})
 FUTILE: Final = Reason(ReasonCode.FUTILE)
 
 
@@ -52,7 +51,7 @@ def _among(group: BestGroup) -> list[Comparison]:
 
 def comparable_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
     """Return the comparisons without a refused cell, and of two different programs."""
-    refused = {s.cell_id for s in stage.runs.states if s.state in _REFUSED}
+    refused = {s.cell_id for s in stage.runs.states if s.refusal}
     return [
         c
         for c in comparisons

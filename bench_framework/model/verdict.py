@@ -57,7 +57,13 @@ class Verdict(StrEnum):
         """True if the comparison is conclusive: a difference or equivalence."""
         return self in _DECIDED or self is Verdict.EQUIVALENT
 
+    @property
+    def refused(self) -> bool:
+        """True if a side failed or cannot be compared with the other one, whatever their times are."""
+        return self in REFUSALS
 
+
+REFUSALS = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 _DECIDED = (
     Verdict.BETTER,
     Verdict.BETTER_SIZE_UNCERTAIN,

@@ -34,12 +34,6 @@ from bench_framework.text.numbers import (
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph, noun
 
-REFUSED = {
-    "failed": Verdict.FAILED,
-    "other-output": Verdict.OTHER_OUTPUT,
-    "not-comparable": Verdict.NOT_COMPARABLE,
-}
-
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results table, ordered by ratio. Rows without a comparison are last."""
@@ -106,7 +100,7 @@ def _row(
 ) -> Row:
     state, variant = data.state(cell.id), data.variant_of(cell)
     baseline = cell.role is Role.BASELINE
-    refused = REFUSED.get(state.state)
+    refused = state.refusal
     summary, cpu, peak = (
         None if refused else data.summary(cell.id, m) for m in (data.metric, CPU, PEAK_RSS)
     )
@@ -163,7 +157,7 @@ def reason_of(state: CellState, variant: Variant, comparison: Comparison | None)
             if requested.get(axis, actual) != actual
         )
         return "; ".join(changed) or phrase(state.reason)
-    if state.state in REFUSED:
+    if state.refusal:
         return phrase(state.reason)
     return phrase(comparison.reason) if comparison else ""
 
@@ -182,7 +176,7 @@ def stopped(data: ReportData, cell_id: str) -> str:
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
     """Return the sort key of a row: its ratio. Rows that were not compared are last."""
-    if data.state(cell.id).state in REFUSED:
+    if data.state(cell.id).refusal:
         return 2, 0.0
     if cell.role is Role.BASELINE:
         return 0, 1.0

@@ -13,7 +13,6 @@ from bench_framework.report.charts import amounts
 from bench_framework.report.context import ReportData
 from bench_framework.report.failed_runs import failures
 from bench_framework.report.headline_table import (
-    REFUSED,
     by_variant,
     effects_note,
     metric_name,
@@ -53,7 +52,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     for cell in in_report(data, arms):
         state, variant = data.state(cell.id), data.variant_of(cell)
         comparison = data.comparison(cell.id, data.metric)
-        refused = REFUSED.get(state.state)
+        refused = state.refusal
         cells = (
             Cell(variant.label, about=variant.describe if described else ""),
             _value_cell(data, cell, time),
@@ -102,7 +101,7 @@ def drawn(comparison: Comparison | None) -> Cell:
 
 def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
     """Return the main metric of a configuration: that of `value_by_ratio`, or its median without one."""
-    if data.state(cell.id).state in REFUSED:
+    if data.state(cell.id).refusal:
         return Cell(DASH)
     value = value_by_ratio(data, cell)
     if value is None:
@@ -125,7 +124,7 @@ def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
     """Return the cell of the peak memory, if the table has this column."""
-    refused = data.state(cell.id).state in REFUSED
+    refused = data.state(cell.id).refusal
     return (scale.cell(None if refused else data.summary(cell.id, PEAK_RSS)),) if scale else ()
 
 
@@ -165,7 +164,7 @@ def change_cell(data: ReportData, cell: PlanCell) -> Cell:
         return Cell("baseline", 1.0)
     if cell.role is Role.BOUND:
         return Cell(cell.role.value)
-    state = REFUSED.get(data.state(cell.id).state)
+    state = data.state(cell.id).refusal
     comparison = data.comparison(cell.id, data.metric)
     if state is not None or comparison is None:
         return Cell(f"{glyph(state)} {word(state, data.metric)}" if state else DASH, verdict=state)
@@ -209,7 +208,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
     state = data.state(cell.id)
     reason, left = reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)
     parts = [reason, left]
-    if comparison is not None and state.state not in REFUSED:
+    if comparison is not None and not state.refusal:
         if comparison.verdict is Verdict.INCONCLUSIVE:
             claim = data.claim_of(cell.id, data.metric)
             if claim is not None and claim.phases is not None:
@@ -219,7 +218,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(word(comparison.verdict, data.metric))
     elif cell.role is Role.BOUND:
         parts.append("not compared")
-    parts.append(_mapped_note(data, cell) if state.state not in REFUSED else "")
+    parts.append("" if state.refusal else _mapped_note(data, cell))
     if data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
@@ -294,7 +293,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     memory = scale_of(PEAK_RSS, None, peaks, family) if peaks else None
     rows = []
     for before, cell, comparison in zip(bases, rows_of, compared, strict=True):
-        refused = REFUSED.get(data.state(cell.id).state)
+        refused = data.state(cell.id).refusal
         old, new = (
             time.cell(data.summary(c.id, data.metric) if c and not refused else None)
             for c in (before, cell)

@@ -32,7 +32,6 @@ from bench_framework.model.plan.policies import GatePolicy, InstructionPolicy
 from bench_framework.model.plan.revisions import Commit, Revisions
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.result.judgement import Comparison, Judgement
-from bench_framework.model.verdict import Verdict
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
@@ -61,7 +60,6 @@ FOLDER: Final = "bisect"
 SIDE_CODES: Final[dict[Outcome, int]] = {"good": 0, "bad": 1}
 NO_SIDE: Final = 125
 """Exit codes for ``git bisect run``, which skips a commit with 125."""
-_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +217,8 @@ class Search:
         plan = compute.scheduled(plan, step)
         record, judgement, measured = self._measure(plan, ALONE, self._observer)
         comparisons = self._of_metric(judgement)
-        compared = [c for c in comparisons if c.verdict not in _REFUSED]
-        refused = [c for c in comparisons if c.verdict in _REFUSED]
+        compared = [c for c in comparisons if not c.verdict.refused]
+        refused = [c for c in comparisons if c.verdict.refused]
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else "this machine cannot run it"
@@ -267,7 +265,7 @@ class Search:
             text = error.details[0][1] if error.details else error.message
             return replace(untested, text=text.strip().partition("\n")[0])
         pair = compute.comparisons_of(measured, self._of_metric(judgement))
-        refused = [phrase(c.reason) for c in pair or () if c.verdict in _REFUSED]
+        refused = [phrase(c.reason) for c in pair or () if c.verdict.refused]
         if pair is None or refused:
             return replace(untested, record=record, text=next(iter(refused), "not comparable"))
         outcome = compute.side(*pair, self.state.find, nearer=self._fixed) or "inconclusive"

@@ -18,7 +18,6 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
-from bench_framework.report.headline_table import REFUSED
 from bench_framework.report.main_table import INTERVAL, change_text, drawn, mark, plain_interval
 from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
@@ -72,12 +71,12 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         step = steps.get(frozenset(experiment.change))
         state = data.state(cell.id) if cell else None
         verdict = _verdict(time, state)
-        decisive = verdict if step is None or verdict in REFUSED.values() else step.verdict
+        decisive = verdict if step is None or verdict.refused else step.verdict
         row = (
             Cell(experiment.name, about=_about(experiment)),
             Cell(experiment.decision),
             _change(data, time, verdict),
-            drawn(None if verdict in REFUSED.values() else time),
+            drawn(None if verdict.refused else time),
             _change(data, step, step.verdict) if step else Cell(DASH),
             Cell(_memory(peak)),
             Cell(_keep(data, experiment, decisive, time)),
@@ -119,7 +118,7 @@ def _about(experiment: Experiment) -> str:
 
 
 def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -> Cell:
-    if comparison is None or verdict in REFUSED.values():
+    if comparison is None or verdict.refused:
         return Cell(glyph(verdict), verdict.value, None, verdict)
     text = f"{mark(comparison)} {change_text(comparison, times=data.in_times)}"
     return Cell(text, verdict.value, None, verdict)
@@ -182,7 +181,7 @@ def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | N
 def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
     if state is None:
         return Verdict.EXCLUDED
-    return REFUSED.get(state.state) or (time.verdict if time else Verdict.INCONCLUSIVE)
+    return state.refusal or (time.verdict if time else Verdict.INCONCLUSIVE)
 
 
 CHANGES = SectionKind(

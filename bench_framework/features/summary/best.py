@@ -17,11 +17,9 @@ from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.result.judgement import BestGroup, Comparison
-from bench_framework.model.verdict import Verdict
 
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
-_REFUSED: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
 
 
 def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) -> Claim:
@@ -106,7 +104,7 @@ def _reasons(view: SummaryView, group: BestGroup) -> tuple[tuple[str, Reason], .
     if (
         (reason := compared[0].reason)
         and len({c.reason for c in compared}) == 1
-        and not any(c.verdict in _REFUSED for c in compared)
+        and not any(c.verdict.refused for c in compared)
     ):
         return (("", reason),)
     return tuple((view.label(c.cell_id), c.reason) for c in compared if c.reason)

@@ -18,7 +18,14 @@ from bench_framework.model.record.profile import ProfileShares
 from bench_framework.model.record.run import Event
 from bench_framework.model.result.race import Race
 from bench_framework.model.result.structure import Structure
-from bench_framework.model.verdict import Interval, Phases, SessionRatios, Thresholds, Verdict
+from bench_framework.model.verdict import (
+    REFUSALS,
+    Interval,
+    Phases,
+    SessionRatios,
+    Thresholds,
+    Verdict,
+)
 
 HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
 
@@ -279,6 +286,11 @@ class CellState:
     """Actual value of each axis that the worker reports."""
     cache: Literal["cold", "warm", "unknown"] = "unknown"
     """Observed state of the page cache at the start of every run."""
+
+    @property
+    def refusal(self) -> Verdict | None:
+        """The verdict of every comparison of the cell if it cannot be compared, else `None`."""
+        return next((verdict for verdict in REFUSALS if verdict.value == self.state), None)
 
     def maps_input(self, values: Mapping[str, str]) -> bool:
         """Return whether a variant with these values maps its input, so that its memory includes those pages."""

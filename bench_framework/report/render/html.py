@@ -23,7 +23,6 @@ from bench_framework.version import __version__
 
 FIGURE_SPACE: Final = "\u2007"
 POINT_SPACE: Final = "\u2008"
-REFUSED: Final = frozenset({Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE})
 DIGITS: Final = 12
 """Significant digits of a value. The last bits can depend on the processor."""
 _NUMBER: Final = r"[+\u2212]?\d[\d.,\u202f]*(?:%|×)?"
@@ -114,7 +113,7 @@ def headed(caption: str) -> tuple[str, str]:
 def row_class(row: Row) -> Markup:
     """Return the class attribute of a row, or an empty string."""
     return _class(
-        "refused" if row.verdict in REFUSED else "",
+        "refused" if row.verdict and row.verdict.refused else "",
         "inconclusive" if row.verdict is Verdict.INCONCLUSIVE else "",
         "best" if row.strong else "",
         "baseline" if row.baseline else "",
