@@ -8,13 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from bench_framework.compare.samples import (
-    VOID_SHARE,
-    VOIDING,
-    Sample,
-    cache_unverified,
-    runs_within,
-)
+from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified, runs_within
 from bench_framework.model.facts import Coverage
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
@@ -83,7 +77,7 @@ def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> 
 
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
-    void = [block for block in blocks if block.status in VOIDING]
+    void = [block for block in blocks if block.void]
     if void:
         return CellState(
             cell.id, "failed", 0, len(void), message(f"{_message(void[0])} during warm-up")
@@ -109,8 +103,8 @@ def _state(
     effective = effective_modes(sample)
     state = CellState(cell.id, "measured", len(sample.runs), len(sample.void), effective=effective)
     if sample.failed:  # by failures, an unverified cache, or both
-        failed = [b for b in sample.blocks if b.status in VOIDING]
-        good = [b for b in sample.blocks if b.status not in VOIDING]
+        failed = [b for b in sample.blocks if b.void]
+        good = [b for b in sample.blocks if not b.void]
         unverified = any(b.round in sample.void for b in good)
         if unverified and len(failed) <= VOID_SHARE * sample.rounds:
             return replace(state, state="not-comparable", reason=cache_refusal(cell, good))

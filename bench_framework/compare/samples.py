@@ -12,8 +12,6 @@ from bench_framework.model.record.run import Block
 
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of void rounds has failed (`docs/method.md#schedule`)."""
-VOIDING: Final = frozenset({"failed", "timeout"})
-"""Statuses of a block that make its round void."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +115,7 @@ def cache_unverified(block: Block, cache: CacheState | None) -> bool:
 
 
 def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = None) -> Sample:
-    good = [b for b in blocks if b.status not in VOIDING and not cache_unverified(b, cache)]
+    good = [b for b in blocks if not b.void and not cache_unverified(b, cache)]
     declared = {name for b in good for r in b.receipts for name in r.metrics} | {
         n for b in good for n in b.metrics
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution import declared_metrics, schedule
+from bench_framework.execution import declared_metrics
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.failures import failure_event, place_of, repeat
@@ -36,7 +36,7 @@ class BlockChecks:
         self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         """Return the block with its final status, and its events that are new."""
-        if block.status in schedule.VOID:
+        if block.void:
             block, events = self._handle_failure(state, target, block)
         else:
             block, events = self._check_answer(state, target, block)
@@ -70,7 +70,7 @@ class BlockChecks:
         baseline = self.record.plan.baseline_cell(state.input.id)
         if control is None or control.id != block.cell_id or baseline is None:
             return False
-        failed = [b for b in state.blocks.get(baseline.id, []) if b.status in schedule.VOID]
+        failed = [b for b in state.blocks.get(baseline.id, []) if b.void]
         return bool(failed) and failed[-1].message == block.message
 
     def _check_answer(
@@ -197,7 +197,7 @@ class BlockChecks:
 def cache_event(target: Target, block: Block) -> Event | None:
     """Return the event BX341 or BX342 if the requested page cache was not confirmed, or `None`."""
     requested, actual = target.cell.cache, block.page_cache
-    if block.status in schedule.VOID or actual is None or requested in {"unknown", actual.state}:
+    if block.void or actual is None or requested in {"unknown", actual.state}:
         return None
     return new_event(
         "BX341" if requested == "cold" else "BX342",

@@ -25,7 +25,6 @@ MOST_REPEATS: Final = 200
 FAILURES_IN_A_ROW: Final = 3
 TIMEOUTS_IN_A_ROW: Final = 2
 """Fewer than failures, because a program that hangs takes its whole timeout each time."""
-VOID: Final = frozenset({"failed", "timeout"})
 REASONS: Final[Mapping[race.DropReason, ReasonCode]] = {
     "raced": ReasonCode.RACED,
     "idle": ReasonCode.IDLE,
@@ -158,11 +157,12 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     """Check if a cell failed too often, or has no good block when the warm-up is over."""
     if not blocks:
         return False
-    if warmup_over and all(block.status in VOID for block in blocks):
+    if warmup_over and all(block.void for block in blocks):
         return True
-    last = [block.status for block in blocks[-FAILURES_IN_A_ROW:]]
-    failed = len(last) == FAILURES_IN_A_ROW and VOID.issuperset(last)
-    return failed or last[-TIMEOUTS_IN_A_ROW:] == ["timeout"] * TIMEOUTS_IN_A_ROW
+    last = blocks[-FAILURES_IN_A_ROW:]
+    failed = len(last) == FAILURES_IN_A_ROW and all(block.void for block in last)
+    latest = [block.status for block in last[-TIMEOUTS_IN_A_ROW:]]
+    return failed or latest == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
 class Decision(NamedTuple):

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-from bench_framework.compare.samples import VOIDING
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.record.run import Event
 from bench_framework.report.context import ReportData
@@ -44,7 +43,7 @@ def failures(data: ReportData, item: Input) -> Iterator[str]:
 def _counts(data: ReportData, event: Event) -> tuple[int, int]:
     """Return the failed samples and all samples of the configuration of an event."""
     blocks = [b for b in data.blocks if b.cell_id == event.cell_id and b.status != "skipped"]
-    return sum(block.status in VOIDING for block in blocks), len(blocks)
+    return sum(block.void for block in blocks), len(blocks)
 
 
 def _excerpt(text: str) -> str:

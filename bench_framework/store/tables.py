@@ -51,7 +51,7 @@ def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Blo
     size = (at.prepared and at.prepared.size_bytes) or 0
     measured = [block for block in blocks if not block.warmup]
     runs = sum(len(block.wall_s) for block in measured if block.status == "ok")
-    failed = sum(block.status in {"failed", "timeout"} for block in measured)
+    failed = sum(block.void for block in measured)
     answers = [block.status != "other-output" for block in blocks if block.answer]
     counted = summaries.get(INSTRUCTIONS)
     counters = (summaries[metric].n_runs for metric in SYSTEM_COUNTERS if metric in summaries)

@@ -89,6 +89,11 @@ class Block:
     """Path within the record of the stderr of a failed run, which was repeated to capture it."""
 
     @property
+    def void(self) -> bool:
+        """True if a run failed or exceeded its time limit, so that the block has no result."""
+        return self.status in {"failed", "timeout"}
+
+    @property
     def wall(self) -> float | None:
         """Wall time of the block in seconds: the median of its runs."""
         return statistics.median(self.wall_s) if self.wall_s else None
