@@ -95,7 +95,7 @@ def _message(block: Block) -> str:
 def _state(
     plan: Plan, cell: Cell, sample: Sample | None, builds: Mapping[str, Build], expected: str | None
 ) -> CellState:
-    build = build_of_cell(plan, cell, builds)
+    build = builds.get(plan.build_id(cell))
     if sample is None or not sample.rounds:
         if build is not None and not build.ok:
             return CellState(cell.id, "failed", 0, 0, message(build.message or "the build failed"))
@@ -189,16 +189,6 @@ def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
     """Return the values that `describe` lists for an axis; `None` if it does not list the axis."""
     values = axis_values((build and build.describe) or {}, axis)
     return None if values is None else frozenset(str(value["name"]) for value in values)
-
-
-def build_of(plan: Plan, variant_id: str, builds: Mapping[str, Build]) -> Build | None:
-    """Return the build of a variant, or that of the program; `None` if it was not built."""
-    return builds.get(plan.variant(variant_id).build_id)
-
-
-def build_of_cell(plan: Plan, cell: Cell, builds: Mapping[str, Build]) -> Build | None:
-    """Return the build that a cell runs, or that of the program; `None` if it was not built."""
-    return builds.get(plan.build_id(cell))
 
 
 def fallback_events(

@@ -49,7 +49,7 @@ def compare(
     thresholds = Thresholds(policy.margin_of(metric), 0.0)
     draft = Comparison.unjudged(cell.id, reference.id, metric, "exact", thresholds)
     if metric not in COUNTED:
-        pair = (cell_state.build_of_cell(plan, c, builds) for c in (cell, reference))
+        pair = (builds.get(plan.build_id(c)) for c in (cell, reference))
         ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
         if not ours or not theirs:
             return replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))

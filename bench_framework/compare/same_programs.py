@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from bench_framework.compare import cell_state
 from bench_framework.model.facts import Claim, OneProgram
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -118,11 +117,7 @@ def _same_program(
 
 def _equal_cells(plan: Plan, one: Cell, other: Cell, builds: Mapping[str, Build]) -> bool:
     """Return whether two cells run builds of equal code."""
-    pair = (
-        cell_state.build_of_cell(plan, one, builds),
-        cell_state.build_of_cell(plan, other, builds),
-    )
-    first, second = pair
+    first, second = (builds.get(plan.build_id(cell)) for cell in (one, other))
     return bool(first and second and first.ok and second.ok and equal_code(first, second))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from bench_framework.compare.cell_state import build_of, exact_value
+from bench_framework.compare.cell_state import exact_value
 from bench_framework.compare.decide import by_interval, in_times, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
@@ -137,7 +137,7 @@ class Results:
         for input_id in self._planned(input_ids):
             cell_id = self._cells(input_id).get(variant_id, "")
             summary, interval, reason = medians.get((cell_id, metric)), None, None
-            build = build_of(self.plan, variant_id, self._builds) if cell_id else None
+            build = self._builds.get(self.plan.variant(variant_id).build_id) if cell_id else None
             exact = exact_value(build, metric)
             if exact is not None:
                 interval = Interval(exact, exact, exact, 1.0)

@@ -341,7 +341,7 @@ def _exact_values(
     """Return the deterministic values of a cell in ascending order. There may be several counts."""
     if metric in COUNTED:
         return sorted(exact_metrics.counts_of(observed, cell_id, metric))
-    build = cell_state.build_of_cell(plan, plan.cell(cell_id), builds)
+    build = builds.get(plan.build_id(plan.cell(cell_id)))
     value = cell_state.exact_value(build, metric)
     return [value] if value is not None else []
 

@@ -110,7 +110,7 @@ def _costs(
         for m in MEASURED_COSTS
         if (s := summaries.get((cell.id, m))) is not None and s.lo is not None and s.hi is not None
     }
-    build = cell_state.build_of_cell(plan, cell, builds)
+    build = builds.get(plan.build_id(cell))
     exact = {m: cell_state.exact_value(build, m) for m in EXACT}
     exact["build_time"] = build.build_s if build is not None else None
     return VariantCosts(cell.id, measured, {m: v for m, v in exact.items() if v is not None})

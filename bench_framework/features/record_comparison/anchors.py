@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from bench_framework.compare import cell_state, same_programs
+from bench_framework.compare import same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
@@ -33,7 +33,7 @@ class Side:
 
     def build(self, cell: Cell) -> Build | None:
         """Return the build of a cell's program."""
-        return cell_state.build_of_cell(self.plan, cell, self.builds)
+        return self.builds.get(self.plan.build_id(cell))
 
     def code(self, cell: Cell) -> str | None:
         """Return the digest of a cell's code without symbol names, `None` if unknown."""
