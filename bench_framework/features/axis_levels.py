@@ -44,7 +44,7 @@ Pair = tuple[PlanCell, PlanCell]
 
 def axis_pairs(plan: Plan, axis: str, included: frozenset[str]) -> tuple[Pair, ...]:
     """Pair each included cell with the one that differs only in an axis and has its baseline value."""
-    start = dict(plan.variant(plan.baseline_id).values)[axis]
+    start = dict(plan.baseline.values)[axis]
     cells = [c for c in plan.cells if c.id in included and c.role.compared]
     cells = [c for c in cells if plan.variant(c.variant_id).experiment is None]
     place = {(c.input_id, tuple(sorted(plan.variant(c.variant_id).values))): c for c in cells}
@@ -122,7 +122,7 @@ def _table(
     plan: Plan, axis: Axis, rows: Sequence[Comparison], looks: Looks, where: str | None
 ) -> Table:
     metric, title = rows[0].metric, axis.label or axis.name
-    start = dict(plan.variant(plan.baseline_id).values)[axis.name]
+    start = dict(plan.baseline.values)[axis.name]
     columns = (
         Column(title),
         *((Column("Input"),) if len(plan.inputs) > 1 else ()),

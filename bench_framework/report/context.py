@@ -129,15 +129,10 @@ class ReportData:
         """Return the label of a configuration's variant."""
         return self.variant_of(self.plan.cell(cell_id)).label
 
-    @property
-    def baseline(self) -> Variant:
-        """Return the (first) baseline."""
-        return self.plan.variant(self.plan.baseline_id)
-
     def baseline_on(self, item: Input) -> Variant:
         """Return the baseline of an input. At two revisions, each input has a separate one."""
         cell = self.plan.baseline_cell(item.id)
-        return self.variant_of(cell) if cell is not None else self.baseline
+        return self.variant_of(cell) if cell is not None else self.plan.baseline
 
     def is_baseline(self, variant_id: str) -> bool:
         """Return whether a variant is the (first) baseline, or the baseline of an input."""

@@ -183,7 +183,7 @@ def _other_plan(
     plan: Plan, baseline: str | None, candidate: str | None, metrics: tuple[Metric, ...]
 ) -> Plan:
     """Return the plan with another baseline and candidates, without the old A/A control."""
-    base = plan.variant(plan.baseline_id) if baseline is None else _one(plan, baseline)
+    base = plan.baseline if baseline is None else _one(plan, baseline)
     chosen = plan.variants if candidate is None else _selected(plan, candidate, "--candidate")
     if any(cell.role is Role.BOUND and cell.variant_id == base.id for cell in plan.cells):
         raise UsageError("BX106.bound", label=base.label)

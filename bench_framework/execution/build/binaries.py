@@ -212,7 +212,7 @@ def add_control(
         return build, None
     source = Path(build.path)
     assert plan.program is not None
-    spec = plan.variant(plan.baseline_id).build
+    spec = plan.baseline.build
     reason = _reason_not_to_copy(spec.bin if spec is not None else plan.program[0], source)
     if not reason:
         stored = store(cache_root(env) / "binaries", source, source.name)

@@ -129,7 +129,7 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
     cells = data.plan.cells_of(item.id)
     commands = {cell.label: imported.commands[cell.id][1] for cell in cells}
     known = [wall for command in commands.values() if (wall := command.series_of(WALL)) is not None]
-    base = commands.get(data.baseline.label)
+    base = commands.get(data.plan.baseline.label)
     baseline = base.series_of(WALL) if base else None
     unit, scale = time_unit((baseline or known[0]).mean if known else 1.0)
     most = column_decimals(measured_decimals(wall.mean, *_ends(wall), scale) for wall in known)
@@ -220,7 +220,7 @@ def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
         MastheadLine("Set", f"{imported.name} ({imported.record_id})"),
         MastheadLine("Date (UTC)", date, top=True),
         MastheadLine("Host", data.host.cpu, top=True),
-        MastheadLine("Baseline", data.baseline.label, top=True),
+        MastheadLine("Baseline", data.plan.baseline.label, top=True),
         MastheadLine("Files", ", ".join(s.label for s in imported.sessions)),
         MastheadLine(
             "Method",

@@ -85,7 +85,7 @@ class _Input:
 
     def __init__(self, at: ContrastData, input_id: str) -> None:
         self._at, self._plan, self._input_id = at, at.plan, input_id
-        baseline = self._plan.variant(self._plan.baseline_id)
+        baseline = self._plan.baseline
         self._baseline = dict(baseline.values)
         self._by_values: dict[tuple[tuple[str, str], ...], Cell] = {}
         for cell in reversed(at.plan.compared_cells(input_id)):

@@ -55,7 +55,7 @@ def layout_of(at: ContrastData, input_id: str) -> tuple[Factorial, Cells]:
     without = partial(Factorial, input_id, ())
     arms = plan.compared_cells(input_id)
     variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
-    names, keys = _merged(list(variants.values()), plan.variant(plan.baseline_id))
+    names, keys = _merged(list(variants.values()), plan.baseline)
     if len(names) < FEWEST:
         return without(reason="fewer than two axes of variants have several values"), {}
     if plan.design != "full":

@@ -129,7 +129,7 @@ def pairs(plan: Plan) -> tuple[tuple[Variant, Variant], ...]:
 
 
 def _of_axes(plan: Plan) -> Iterator[tuple[Variant, Variant]]:
-    baseline = dict(plan.variant(plan.baseline_id).values)
+    baseline = dict(plan.baseline.values)
     variants = [v for v in plan.variants if v.experiment is None and v.build is not None]
     by_values = {v.values: v for v in variants}
     for axis in plan.axes:

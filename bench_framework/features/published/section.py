@@ -48,7 +48,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         source = ", ".join(filter(None, (published.date, published.url)))
         caption = (
             f"Published figures{f' of {source}' if source else ''} and those of this record. A row that "
-            f"names one change compares it with {data.baseline.label}."
+            f"names one change compares it with {data.plan.baseline.label}."
             f"{' A factor without a word is the first ÷ the second.' if times else ''}"
             f"{' Below a figure: another scenario; the appendix has what differs there.' if others else ''}"
         )

@@ -50,7 +50,7 @@ def _claims_of_one_variant(data: ReportData) -> list[Claim]:
     """Return the claims of the main claim's variant or the baseline, in the order of the sizes."""
     claims = [c for c in data.claims("scaling") if c.metric == data.metric]
     mains = [c.subject for item in data.plan.inputs if (c := key_claim(data, item)) is not None]
-    labels = (*reversed(mains), data.baseline.label)
+    labels = (*reversed(mains), data.plan.baseline.label)
     by_variant = ([c for c in claims if c.subject == label] for label in labels)
     return next(filter(None, by_variant), claims[:1])
 

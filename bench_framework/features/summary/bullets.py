@@ -192,7 +192,7 @@ def _best_everywhere(view: SummaryView, leaders: dict[str, list[str]], variant_i
     fact = facts.BestEverywhere(
         inputs=len(view.plan.inputs),
         tied=tuple((names, tuple(inputs)) for names, inputs in places.items()),
-        base=view.plan.variant(view.plan.baseline_id).label,
+        base=view.plan.baseline.label,
         gains=_gains(view, variant_id),
         swapped=swapped,
         order=order,

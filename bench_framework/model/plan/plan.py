@@ -362,6 +362,11 @@ class Plan:
         """Return the id of the build that a cell runs, or `PROGRAM`."""
         return self._build_ids[cell.id]
 
+    @property
+    def baseline(self) -> Variant:
+        """The (first) baseline."""
+        return self._variants[self.baseline_id]
+
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""
         return self._variants[variant_id]

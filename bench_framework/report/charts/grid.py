@@ -81,7 +81,7 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
 
 def _maps(data: ReportData) -> Iterator[_Map]:
     """Yield every pair of axes in plan order. The axis with more values is vertical."""
-    baseline, fixed = data.baseline.values, dict(data.baseline.values)
+    baseline, fixed = data.plan.baseline.values, dict(data.plan.baseline.values)
     # An experiment on a key of `fixed` has the baseline's values. An experiment on an axis fills a
     # place of the map.
     experiments = [v for v in data.plan.variants if v.experiment and v.values != baseline]
@@ -103,7 +103,7 @@ def _maps(data: ReportData) -> Iterator[_Map]:
 
 
 def _desc(data: ReportData, axes: _Map, item: Input, margins: Sequence[Point]) -> str:
-    fixed, drawn = dict(data.baseline.values), {axes.down.name, axes.across.name}
+    fixed, drawn = dict(data.plan.baseline.values), {axes.down.name, axes.across.name}
     others = [a.name for a in _axes(data) if a.name not in drawn]
     text = (
         f"Ratio to {data.baseline_on(item).label} by {axes.down.name} (rows) and {axes.across.name} "
@@ -136,7 +136,7 @@ def _margins(data: ReportData, item: Input, axes: _Map) -> Iterator[Point]:
         for e in data.judgement.structure.effects
         if e.input_id == item.id and len(e.changes) == 1
     }
-    base = dict(data.baseline.values)
+    base = dict(data.plan.baseline.values)
     for axis, levels in ((axes.down, axes.downs), (axes.across, axes.acrosses)):
         rows = axis is axes.down
         if not any((axis.name, level.name) in effects for level in levels):

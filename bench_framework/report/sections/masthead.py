@@ -37,7 +37,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     # Sentences about a single input do not name it.
     inputs = [data.input_name(i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
     revisions = plan.revisions
-    baseline = f"each variant at {revisions.names[0]}" if revisions else data.baseline.label
+    baseline = f"each variant at {revisions.names[0]}" if revisions else data.plan.baseline.label
     all_lines = (
         MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
         MastheadLine("Record", data.record_id),

@@ -30,7 +30,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     caption = (
         f"Ratios in {count} of {rounds}{_end(data)} Each session began with new copies of "
         "programs and generated inputs and its own warm-up. Intervals include the variation between sessions. The "
-        f"reference is {data.plan.variant(data.plan.baseline_id).label} unless the row names another one."
+        f"reference is {data.plan.baseline.label} unless the row names another one."
     )
     legend: tuple[str, ...] = (
         "Another session: 95\u202f% prediction interval for a session of the same length on this machine.",

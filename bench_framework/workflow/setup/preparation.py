@@ -125,7 +125,7 @@ def prepare(
         inputs = _inputs(plan, session)
         builds = _proved(plan, builds, inputs, session, tool)
         if plan.program is not None:
-            mine = plan.variant(plan.baseline_id).build_id
+            mine = plan.baseline.build_id
             first = next(build for build in builds if build.id == mine)
             by_id = {item.input_id: item for item in inputs}
             copied, event = binaries.add_control(plan, first, by_id, launcher, env)
@@ -318,7 +318,7 @@ def _builds(
         pgo.find_tools(plan.builds, session.launcher, session.env),
         {programs.get(build.id, ""): build.training for build in earlier if build.training},
     )
-    mine, cache = plan.variant(plan.baseline_id).build_id, cache_root(session.env)
+    mine, cache = plan.baseline.build_id, cache_root(session.env)
     specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
     if not all_builds:
         specs = [spec for spec in specs if spec.program == specs[0].program]
@@ -360,7 +360,7 @@ def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
 
     They are the baseline and another variant, or both revisions.
     """
-    baseline = plan.variant(plan.baseline_id)
+    baseline = plan.baseline
     failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
     if not failed:
         broken = {build.id: build for build in builds if not build.ok}

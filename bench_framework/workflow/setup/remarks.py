@@ -16,7 +16,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
     """Yield the remarks about each build, and the proof that its preloaded allocator was used."""
     for build in builds:
         uncopied = bool(build.files_sha256) and plan.measure.control
-        if uncopied and build.id == plan.variant(plan.baseline_id).build_id:
+        if uncopied and build.id == plan.baseline.build_id:
             name = Path(str(build.path)).name
             reason = "it uses files of the folder in which it was built"
             yield new_event("BX332", "note", program=name, reason=reason)

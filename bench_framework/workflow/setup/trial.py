@@ -214,7 +214,7 @@ def try_cells(
     reader = AnswerReader(session.launcher, plan.answer, plan.measure.answer_limit_s)
     prepared = {item.input_id: item for item in inputs}
     guard = Guard(prepared)
-    first = builds[plan.variant(plan.baseline_id).build_id]
+    first = builds[plan.baseline.build_id]
     trials: list[Trial] = []
     again = None
 

@@ -110,9 +110,9 @@ def test_ratios_of_a_metric_that_is_better_when_larger_are_inverted(
     )
     assert (
         headline.ratio_words(data.plan.inputs[0])
-        == f"{data.baseline.label} ÷ variant (below 1 is better)"
+        == f"{data.plan.baseline.label} ÷ variant (below 1 is better)"
     )
-    assert data.ratio_words(data.plan.inputs[0]) == f"variant ÷ {data.baseline.label}"
+    assert data.ratio_words(data.plan.inputs[0]) == f"variant ÷ {data.plan.baseline.label}"
     assert headline.own_unit("requests") == "1/s"
 
 
