@@ -50,12 +50,14 @@ class Hosts(Protocol):
         """Measure on several machines and print the results. Raises `typer.Exit`."""
 
 
-def hosts_of(scheduler: str | None, host: str, *, insecure: bool) -> Hosts | None:
+def hosts_of(scheduler: str | None, host: str, *, insecure: bool, several: bool) -> Hosts | None:
     """Return the other machines that a command names, `None` for this machine.
 
-    Raises `UsageError` (BX100): an option needs the address of a scheduler, or no extension connects
-    other machines.
+    Raises `UsageError`: BX100, an option needs the address of a scheduler, or no extension connects
+    other machines; BX138, several scenarios are measured, which is possible only on this machine.
     """
+    if several and (scheduler or host):
+        raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
     if scheduler is None:
         if host or insecure:
             raise UsageError("BX100.host-without-scheduler")

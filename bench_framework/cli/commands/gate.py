@@ -154,9 +154,7 @@ def gate(
     console.events = events
     names = names or [LAST]
     record, several = names[0], is_suite(names) and not _is_record(console, names)
-    if several and (scheduler or host):
-        raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
-    hosts = hosts_of(scheduler, host, insecure=insecure)
+    hosts = hosts_of(scheduler, host, insecure=insecure, several=several)
     settings = [
         *(overrides or ()),
         *([f"measure.budget={budget}"] if budget and not several else []),

@@ -155,9 +155,7 @@ def run(
         command=shared.command_line(),
         expect=expect,
     )
-    if several and (scheduler or host):
-        raise UsageError("BX138.option", option="--scheduler" if scheduler else "--host")
-    hosts = hosts_of(scheduler, host, insecure=insecure)
+    hosts = hosts_of(scheduler, host, insecure=insecure, several=several)
     try:
         if several:
             measure_several(console, files, options, budget=budget)
