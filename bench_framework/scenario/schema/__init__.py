@@ -52,7 +52,7 @@ class ScenarioFile(Part):
     name: Annotated[
         str,
         read_by(scalars.scenario_name),
-        WithJsonSchema({"type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}),
+        WithJsonSchema({"type": "string", "pattern": f"^{scalars.SCENARIO_NAME}$"}),
     ]
     """Short name. Records are stored in a folder of this name."""
     question: Text

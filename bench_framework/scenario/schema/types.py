@@ -115,12 +115,12 @@ Text: TypeAlias = Annotated[str, read_by(scalars.text), WithJsonSchema(SCALAR)]
 Name: TypeAlias = Annotated[
     str,
     read_by(scalars.axis_name),
-    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_-]{0,63}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{scalars.AXIS_NAME}$"}),
 ]
 Symbol: TypeAlias = Annotated[
     str,
     read_by(scalars.symbol),
-    WithJsonSchema({"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}),
+    WithJsonSchema({"type": "string", "pattern": f"^{scalars.SYMBOL}$"}),
 ]
 Variable: TypeAlias = Annotated[
     str, read_by(scalars.variable_name), WithJsonSchema({"type": "string"})
