@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
 
 from bench_framework.compare import (
     causes,
@@ -38,7 +37,7 @@ from bench_framework.model.record.functions import FunctionCounts
 from bench_framework.model.record.run import Block, Build, Look, Observation, PreparedInput
 from bench_framework.model.result.judgement import Comparison, Judgement, RecordStatus, Summary
 from bench_framework.model.result.structure import Structure
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import Direction, Verdict
 
 
 def judge(
@@ -180,7 +179,7 @@ def analyse_axes(
     """
     fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, comparisons)
     pairs = experiments.replacements(at, comparisons)
-    way: Literal["lower", "higher"] = "higher" if at.higher else "lower"
+    way: Direction = "higher" if at.higher else "lower"
     if is_exact(at.metric):
         return Structure(fronts=fronts, replacements=pairs, direction=way)
     judged = judged_pairs(comparisons, at.metric)

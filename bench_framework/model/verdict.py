@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+Direction = Literal["lower", "higher"]
+"""Which values of a metric are better."""
 
 
 class Verdict(StrEnum):

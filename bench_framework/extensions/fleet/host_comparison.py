@@ -17,7 +17,7 @@ from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.model.record.run import Host
 from bench_framework.model.result.judgement import Comparison, Judgement
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Direction, Interval, Verdict
 from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.names import first_items
@@ -93,7 +93,7 @@ class HostsCompared:
     """Label of the input. It is empty if there is only one input."""
     metric: Metric
     margin: float
-    direction: Literal["lower", "higher"]
+    direction: Direction
     agreement: Agreement
     results: tuple[HostResult, ...]
     kinds: tuple[KindSummary, ...]

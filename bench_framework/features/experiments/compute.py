@@ -12,11 +12,12 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause
+from bench_framework.model.facts.comparisons import HypothesisStatus
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import Hypothesis
 from bench_framework.model.plan.plan import Plan, Role, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.result.judgement import Comparison, HypothesisStatus, HypothesisTest
+from bench_framework.model.result.judgement import Comparison, HypothesisTest
 from bench_framework.model.result.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 

@@ -10,7 +10,7 @@ docs/method.md#crossover.
 import bisect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, ContrastData, Floats
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.verdict import table
+from bench_framework.model.facts.records import GrowthWord
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.policies import Metric
@@ -31,7 +32,6 @@ from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_
 LEVEL: Final = 0.95
 LINEAR: Final = (0.95, 1.05)
 FEWEST_SIZES: Final = 3
-GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
 Sized = tuple[int, Input]
 """An input with its size in bytes."""
 

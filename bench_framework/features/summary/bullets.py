@@ -22,6 +22,7 @@ from bench_framework.model.facts.summary import (
     Overlap,
     RejectedChange,
     RejectedGroup,
+    RejectionOutcome,
     ResourceChange,
 )
 from bench_framework.model.metrics import CPU, PEAK_RSS
@@ -295,7 +296,7 @@ def not_adopted(view: SummaryView, item: Input | None) -> Iterator[Claim]:
     cells = {c.variant_id: c.id for c in view.plan.cells_of(item.id)}
     pairs = [(e.name, view.pair(cells.get(e.variant_id, ""), baseline.id)) for e in rejected]
     pairs.sort(key=lambda pair: not (pair[1] is not None and pair[1].verdict.better))
-    groups: dict[Verdict | Literal["not measured", "same program"], list[RejectedChange]] = {}
+    groups: dict[RejectionOutcome, list[RejectedChange]] = {}
     for name, pair in pairs:
         change = RejectedChange(name=name)
         if pair is not None and pair.verdict.decided:
@@ -315,7 +316,7 @@ def not_adopted(view: SummaryView, item: Input | None) -> Iterator[Claim]:
     yield Claim(rejected[0].name, metric=view.metric, cells=ids, fact=fact)
 
 
-def _outcome(c: Comparison | None) -> Verdict | Literal["not measured", "same program"]:
+def _outcome(c: Comparison | None) -> RejectionOutcome:
     if c is None:
         return "not measured"
     if c.reason == ONE_PROGRAM:

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal
 
 from bench_framework.claims.factory import ComparisonClaims, figures
 from bench_framework.compare.cell_state import baseline_failure
-from bench_framework.model.facts.comparisons import CommandLine
+from bench_framework.model.facts.comparisons import CommandLine, OutputState
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Event
@@ -14,8 +13,6 @@ from bench_framework.model.result.decision import Decision, change_of
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import render
-
-Output = Literal["", "same", "different", "accepted", "not compared"]
 
 
 def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> tuple[str, ...]:
@@ -55,7 +52,7 @@ def decision(judgement: Judgement) -> Decision | None:
     return change_of(verdict).decision
 
 
-def _output(plan: Plan, *, differs: bool) -> Output:
+def _output(plan: Plan, *, differs: bool) -> OutputState:
     if plan.answer.check:
         return "accepted"
     if plan.answer.compare == "none":
@@ -64,7 +61,7 @@ def _output(plan: Plan, *, differs: bool) -> Output:
 
 
 def _line(
-    c: Comparison, cpu: Comparison | None, memory: Comparison | None, output: Output
+    c: Comparison, cpu: Comparison | None, memory: Comparison | None, output: OutputState
 ) -> CommandLine:
     costs = []
     if cpu is not None and cpu.verdict is Verdict.WORSE and not c.verdict.worse:

@@ -10,6 +10,9 @@ from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.result.structure import Change
 
+HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
+OutputState = Literal["", "same", "different", "accepted", "not compared"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
@@ -112,7 +115,7 @@ class HypothesisResult:
     """The test of a hypothesis, whose text is the subject of the claim."""
 
     kind: Literal["hypothesis"] = "hypothesis"
-    status: Literal["supported", "not supported", "not tested", "two differences at once"]
+    status: HypothesisStatus
     change: str
     """The change of an axis, as in the scenario."""
     second: TwoDifferences | None = None
@@ -171,6 +174,6 @@ class ExactChange:
 class CommandLine:
     """Output and resources in a line of ``benchctl ab``, in addition to the time."""
 
-    output: Literal["", "same", "different", "accepted", "not compared"] = ""
+    output: OutputState = ""
     resources: tuple[Evidence, ...] = ()
     same_memory: bool = False

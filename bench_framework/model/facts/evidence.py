@@ -7,11 +7,10 @@ from typing import Literal, Self
 
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
-from bench_framework.model.verdict import Interval, Phases, Verdict
+from bench_framework.model.verdict import Direction, Interval, Phases, Verdict
 
 Scope = tuple[tuple[str, str], ...]
 """Pairs such as ``("input", "10MiB")``."""
-Direction = Literal["lower", "higher"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,8 @@ from bench_framework.model.formula import Unit
 from bench_framework.model.record.profile import ProfileSize
 from bench_framework.model.verdict import Share
 
+GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseFloorFact:
@@ -31,7 +33,7 @@ class ScalingFact:
     smaller: str
     """Label of the smaller input."""
     larger: str
-    word: Literal["linear", "sub-linear", "super-linear", "not resolved"]
+    word: GrowthWord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from bench_framework.model.verdict import Share, Verdict
 
 Criterion = Literal["", "memory", "cpu", "dependencies", "estimate"]
 """The tie-break between variants that do not differ significantly. Empty without a tie."""
+RejectionOutcome = Verdict | Literal["not measured", "same program"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +237,7 @@ class RejectedChange:
 class RejectedGroup:
     """Rejected experiments with one outcome, with their comparisons if they are significant."""
 
-    outcome: Verdict | Literal["not measured", "same program"]
+    outcome: RejectionOutcome
     changes: tuple[RejectedChange, ...]
 
 

@@ -7,6 +7,8 @@ from typing import Literal
 
 from bench_framework.model.plan.arguments import Word
 
+Ready = Literal["tcp", "http", "line"]
+
 
 @dataclass(frozen=True, slots=True)
 class Server:
@@ -25,7 +27,7 @@ class Server:
     """
 
     command: tuple[Word, ...]
-    ready: Literal["tcp", "http", "line"]
+    ready: Ready
     awaited: Word
     ready_s: float = 10.0
     signal: str = "TERM"

@@ -8,10 +8,13 @@ from typing import Final, Literal
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause, TwoDifferences
+from bench_framework.model.facts.comparisons import HypothesisStatus
 from bench_framework.model.facts.functions import FunctionsOfPair
+from bench_framework.model.facts.records import GrowthWord
 from bench_framework.model.formula import Unit
 from bench_framework.model.plan.declarations import Hypothesis
 from bench_framework.model.plan.looks import Looks
+from bench_framework.model.plan.plan import CacheState
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.profile import ProfileShares
@@ -20,15 +23,13 @@ from bench_framework.model.result.race import Race
 from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import (
     REFUSALS,
+    Direction,
     Interval,
     Phases,
     SessionRatios,
     Thresholds,
     Verdict,
 )
-
-HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
-
 
 Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
 """The quantity that a ratio estimates.
@@ -107,7 +108,7 @@ class Comparison:
     """The ratios by session, null in a record of one session."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
-    direction: Literal["lower", "higher"] = "lower"
+    direction: Direction = "lower"
     """Better direction of the metric. If it is ``higher``, each ratio is reference ÷ candidate, so
     that a ratio below 1 is an improvement for every metric."""
 
@@ -182,7 +183,7 @@ class Scaling:
     lo: float
     hi: float
     level: float
-    word: Literal["linear", "sub-linear", "super-linear", "not resolved"]
+    word: GrowthWord
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +285,7 @@ class CellState:
     reason: Reason | None = None
     effective: Mapping[str, str] = field(default_factory=dict)
     """Actual value of each axis that the worker reports."""
-    cache: Literal["cold", "warm", "unknown"] = "unknown"
+    cache: CacheState = "unknown"
     """Observed state of the page cache at the start of every run."""
 
     @property

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Direction, Interval, Verdict
 
 Design = Literal["ladder", "alone", "shapley"]
 MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
@@ -219,7 +219,7 @@ class Structure:
     crossings: tuple[Crossing, ...] = ()
     fronts: tuple[Front, ...] = ()
     replacements: tuple[Replacement, ...] = ()
-    direction: Literal["lower", "higher"] = "lower"
+    direction: Direction = "lower"
     """Better direction of the metric. If it is ``higher``, every ratio here is inverted."""
     effect_family: int = 0
     """Number of effects and interactions that share the level."""

@@ -1,10 +1,11 @@
 """The server of a scenario: how it is started, when it is ready, and how it ends."""
 
 import re
-from typing import Annotated, Final, Literal, Self, TypeAlias
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
+from bench_framework.model.plan.server import Ready
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.schema.types import (
     ONE_OF,
@@ -19,7 +20,6 @@ from bench_framework.scenario.schema.types import (
 SIGNALS: Final = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL")
 """Signals that may end a server."""
 USUAL_ADDRESS: Final = "127.0.0.1:{port}"
-Ready: TypeAlias = Literal["tcp", "http", "line"]
 KINDS: Final[tuple[Ready, ...]] = ("tcp", "http", "line")
 """Keys of `ready` of which at most one is given."""
 _ADDRESS: Final = re.compile(r".+:([0-9]+|\{[^{}]+\})")

@@ -12,11 +12,10 @@ from bench_framework.compare.exact_metrics import summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
 from bench_framework.model.facts import Claim, Compared
-from bench_framework.model.facts.evidence import Direction
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.record.run import Observation, Receipt
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Direction, Interval, Thresholds, Verdict
 from bench_framework.text import words
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase

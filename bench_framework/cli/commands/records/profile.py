@@ -1,12 +1,13 @@
 """``benchctl profile``: profile the functions of the programs of a record."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from typer import Option
 
 from bench_framework.cli.arguments import Only, RecordName
 from bench_framework.cli.console import Console
+from bench_framework.model.plan.profile import SamplerWanted, UnwindingWanted
 
 EXAMPLES = """
 benchctl profile @last
@@ -27,11 +28,11 @@ def profile(
         Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
     ] = None,
     sampler: Annotated[
-        Literal["auto", "perf", "callgrind"] | None,
+        SamplerWanted | None,
         Option(help="Profiler; default: perf, or callgrind where perf is not permitted."),
     ] = None,
     stacks: Annotated[
-        Literal["auto", "frame-pointers", "dwarf"] | None,
+        UnwindingWanted | None,
         Option(metavar="MODE", help="Stack unwinding of perf: auto, frame-pointers or dwarf."),
     ] = None,
     bucket: Annotated[
