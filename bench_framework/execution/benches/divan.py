@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution.benches.harness import UNITS, Harness, NoTime
+from bench_framework.execution.benches.harness import Harness, NoTime
+from bench_framework.units import DURATION_UNITS
 
 _LISTED: Final = re.compile(r"(.+): benchmark")
 _NODE: Final = re.compile(r"((?:│  |   )*)[├╰]─ (.*)")
 _INDENT: Final = 3
 _THREADS: Final = re.compile(r"t=\d+")
 _IGNORED: Final = "(ignored)"
+_SECONDS: Final = {**DURATION_UNITS, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12}
 _TIME: Final = r"(\d+(?:\.\d+)?) (ps|ns|µs|μs|us|ms|s|m|h|d)"
 _ROW: Final = re.compile(
     rf"[│ ]*[├╰]─ .*?\s{_TIME}\s+│ {_TIME}\s+│ {_TIME}\s+│ {_TIME}\s+│ (\d+)\s+│ (\d+)\s*"
@@ -56,7 +58,7 @@ def _read(_: Path, printed: str, bench: str) -> float:
         what = "several numbers of threads" if rows else "nothing that is measured"
         raise NoTime(f"divan printed {len(rows)} results for `{bench}`, not one: it has {what}")
     number, unit = rows[0][_MEDIAN], rows[0][_MEDIAN + 1]
-    value = float(number) * (1e-12 if unit == "ps" else UNITS[unit])
+    value = float(number) * _SECONDS[unit]
     if value <= 0:
         raise NoTime("divan reports a time of 0, which is below the precision of its timer")
     return value

@@ -53,20 +53,6 @@ def unique_ids(ids: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in ids if ids.count(name) == 1)
 
 
-UNITS = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "μs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "m": 60.0,
-    "h": 3600.0,
-    "d": 86400.0,
-}
-"""Seconds of each unit of time that a harness prints. There are two signs for micro."""
-
-
 def ids_of_list(text: str) -> tuple[str, ...]:
     """Return the ids of a list in the form of libtest, which criterion prints, too."""
     matches = (_LISTED.fullmatch(line) for line in text.splitlines())
