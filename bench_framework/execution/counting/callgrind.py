@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from bench_framework.execution.symbols import MOST_NAMES, grouped_name, plain_name
@@ -185,6 +185,15 @@ class FunctionCosts:
             tuple(sorted(pairs, key=lambda pair: (-pair.calls, pair))[:MOST_CALLS]),
             instructions.total() - sum(instructions[f] for f in functions),
         )
+
+
+def read_functions(files: Iterable[Path]) -> FunctionCosts:
+    """Return the costs of the functions in the files of a run, of which there is one for each process."""
+    costs = FunctionCosts()
+    for path in sorted(files):
+        with path.open(encoding="utf-8", errors="replace") as lines:
+            costs.read(lines)
+    return costs
 
 
 def differing(counts: FunctionCounts, first: FunctionCounts) -> FunctionCounts:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import MachineError
-from bench_framework.execution.counting.callgrind import FunctionCosts
+from bench_framework.execution.counting.callgrind import FunctionCosts, read_functions
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.machine.host import utc_now, version_of
 from bench_framework.execution.process import Launcher
@@ -77,7 +77,9 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
             *files,
         ]
 
-    return Counter(version, under, read_valgrind, read_functions)
+    return Counter(
+        version, under, read_valgrind, lambda folder: read_functions(folder.glob("counts.*"))
+    )
 
 
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -170,15 +172,6 @@ def read_valgrind(folder: Path) -> int | str:
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
         return "it forks without exec, and valgrind counts the parent's instructions twice"
     return sum(int(number) for numbers in counts.values() for number in numbers)
-
-
-def read_functions(folder: Path) -> FunctionCosts:
-    """Return the costs of the functions in callgrind's files, of which there is one for each process."""
-    costs = FunctionCosts()
-    for path in sorted(folder.glob("counts.*")):
-        with path.open(encoding="utf-8", errors="replace") as lines:
-            costs.read(lines)
-    return costs
 
 
 def _last_line(logs: Mapping[str, bytes]) -> str:

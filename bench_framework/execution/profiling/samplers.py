@@ -14,7 +14,11 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from bench_framework.execution.counting.callgrind import INSTRUCTIONS_EVENT, FunctionCosts
+from bench_framework.execution.counting.callgrind import (
+    INSTRUCTIONS_EVENT,
+    FunctionCosts,
+    read_functions,
+)
 from bench_framework.execution.machine import perf_events
 from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
@@ -120,11 +124,7 @@ class Callgrind:
 
     def read(self, folder: Path) -> Samples | str:
         """Return the counts of a run, or the reason for none."""
-        costs = FunctionCosts()
-        for file in sorted(folder.glob("callgrind.out.*")):
-            with file.open(encoding="utf-8", errors="replace") as lines:
-                costs.read(lines)
-        samples = samples_of(costs)
+        samples = samples_of(read_functions(folder.glob("callgrind.out.*")))
         return samples if samples.total else "callgrind counted nothing"
 
 
