@@ -4,8 +4,6 @@ A wheel contains templates, scenarios and native sources in ``bench_framework/_a
 ``build.rs`` of the bindings crate copies them there, because wheels do not contain symlinks.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent

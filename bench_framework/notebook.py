@@ -1,7 +1,5 @@
 """The notebook API, also available from ``bench_framework``: records as DataFrames, tables and figures."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import shutil

@@ -4,8 +4,6 @@ The final judgement and the stopping rule share this module. The live table ther
 same verdicts as the report of the same rounds. See `docs/method.md#interim-analyses`.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

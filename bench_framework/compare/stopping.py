@@ -5,8 +5,6 @@ interim analysis of the schedule, including those that are not taken. See
 `docs/method.md#stopping`, `docs/method.md#finished-configurations` and `docs/method.md#race`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Sequence
 from typing import Final

@@ -1,7 +1,5 @@
 """The files of a record, the names of records, and atomic writes."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """The record that a run continues, and the conditions that must not have changed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 

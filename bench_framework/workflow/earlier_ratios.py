@@ -1,7 +1,5 @@
 """Comparison of a record with earlier ones of the same programs and inputs on this machine."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import statistics

@@ -1,7 +1,5 @@
 """The cost of a race and the winner over each dropped cell, with their claims and sentences."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

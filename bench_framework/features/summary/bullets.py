@@ -1,7 +1,5 @@
 """The lines below the answer: its cost, where it differs, what was not adopted, how sure it is."""
 
-from __future__ import annotations
-
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -3,8 +3,6 @@
 A `Claim` is a fact with its evidence. ``text/sentences.j2`` has one macro per fact.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bench_framework.model.facts.answers import *

@@ -1,7 +1,5 @@
 """Facts of the answer to a question: revisions, limits, steps, single changes, growth."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

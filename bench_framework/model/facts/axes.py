@@ -1,7 +1,5 @@
 """Facts about the axes: effects, interactions, contributions, crossovers and Pareto fronts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

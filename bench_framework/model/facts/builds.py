@@ -1,7 +1,5 @@
 """Differences between the builds of two variants or revisions: settings, packages and the size of the code."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

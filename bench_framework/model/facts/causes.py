@@ -1,7 +1,5 @@
 """The evidence for a cause: where a time difference is, and what else differs between both sides."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Final, Literal

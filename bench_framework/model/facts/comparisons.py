@@ -1,7 +1,5 @@
 """Facts about pairs of configurations and of records."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

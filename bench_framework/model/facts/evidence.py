@@ -1,7 +1,5 @@
 """The evidence of a statement: names, figures, verdict, and how much data they rest on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 

@@ -1,7 +1,5 @@
 """Counted differences of two configurations by function: instructions, calls, allocations, system calls."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

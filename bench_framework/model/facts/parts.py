@@ -1,7 +1,5 @@
 """Facts about the single changes that a recommended variant is made of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Facts about the figures of an earlier report: what was measured here, and how the two compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal

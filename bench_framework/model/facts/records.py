@@ -1,7 +1,5 @@
 """Facts about a record: what was measured, how sure it is, and what the author states."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

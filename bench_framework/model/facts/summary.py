@@ -1,7 +1,5 @@
 """Facts of the summary: the answer, its cost, where it differs, and how sure it is."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Arguments of commands, with slots in place of paths that are known later."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

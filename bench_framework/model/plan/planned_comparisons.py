@@ -1,7 +1,5 @@
 """The comparisons of a plan, which are fixed before the start."""
 
-from __future__ import annotations
-
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Metric

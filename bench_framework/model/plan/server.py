@@ -1,7 +1,5 @@
 """The server whose clients are the commands of a plan."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
