@@ -1,12 +1,11 @@
 """Progress as JSON lines: an observer that writes a file for programs that follow a measurement."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TextIO
 
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import utc_now
@@ -16,11 +15,6 @@ from bench_framework.store import layout
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run_progress import Work, count_update
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bench_framework.execution.progress import Observer
-
 
 class EventFile:
     """An observer that writes a line for each update that a program needs, and passes each update on.
@@ -28,7 +22,7 @@ class EventFile:
     Nothing is written while a program is timed.
     """
 
-    def __init__(self, file: TextIO, path: Path, observer: Observer) -> None:
+    def __init__(self, file: TextIO, path: Path, observer: progress.Observer) -> None:
         self._file, self._path, self._observer = file, path, observer
         self._work: Work | None = None
 
@@ -44,7 +38,7 @@ class EventFile:
 
 
 @contextmanager
-def event_file(path: Path, observer: Observer) -> Iterator[Observer]:
+def event_file(path: Path, observer: progress.Observer) -> Iterator[progress.Observer]:
     """Yield an observer that appends events to a file and passes updates on. Raises `MachineError`."""
     with layout.writing(path):
         file = path.open("a", encoding="utf-8")

@@ -14,7 +14,7 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-from bench_framework.model.plan.build_spec import BUILTIN
+from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import MERGE_BASE, Revisions
@@ -27,8 +27,6 @@ from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.compare.stop_rules import StopRule
-    from bench_framework.model.plan.build_spec import BuildSpec
-    from bench_framework.model.plan.plan import Plan
     from bench_framework.model.plan.policies import Accepted
     from bench_framework.model.record.run import Build
 

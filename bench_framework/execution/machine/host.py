@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
 
 PYTHON: Final = "BENCHCTL_PYTHON"
+"""Variable with the path of the Python that runs some strategies of the worker dgen."""
 WAIT: Final = "BENCHCTL_WAIT"
 """Variable with the time after which waiting for other processes of benchctl ends."""
 LONGEST_WAIT_S: Final = 7200.0
-"""Variable with the path of the Python that runs some strategies of the worker dgen."""
 CPUINFO: Final = Path("/proc/cpuinfo")
 GOVERNOR: Final = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
 MEMINFO: Final = Path("/proc/meminfo")
