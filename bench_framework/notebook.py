@@ -19,8 +19,7 @@ from bench_framework.registry import registry
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import BADGES, LIGHT
 from bench_framework.store import finding
-from bench_framework.store.frames import Frames
-from bench_framework.store.frames import concat as concat_frames
+from bench_framework.store.frames import Frames, concat as concat_frames
 from bench_framework.text.numbers import DASH, show_ratio
 from bench_framework.text.words import verdict_text
 

@@ -12,8 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from rich.cells import cell_len
-from rich.console import Console as RichConsole
-from rich.console import Group, OverflowMethod, RenderableType
+from rich.console import Console as RichConsole, Group, OverflowMethod, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table

@@ -9,8 +9,8 @@ from bench_framework.compare import (
     interim_analysis,
     medians,
     same_programs,
+    samples as sampling,
 )
-from bench_framework.compare import samples as sampling
 from bench_framework.compare.pairs import judge_pairs, unjudged
 from bench_framework.compare.stage import MetricPair, Stage
 from bench_framework.model.metrics import PEAK_RSS, is_exact

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bench_framework.compare import same_programs
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import same_programs, samples as sampling
 from bench_framework.compare.stage import Runs
 from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
 from bench_framework.model.plan.looks import Looks

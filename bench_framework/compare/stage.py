@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bench_framework.compare import cell_state, same_programs
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import cell_state, same_programs, samples as sampling
 from bench_framework.compare.samples import Sample
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Cell, Plan

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from bench_framework.errors import AnswerError, CellError, Interrupted, MachineError, MeasureError
-from bench_framework.execution import benches, declared_metrics, worker
-from bench_framework.execution import hyperfine as hf
+from bench_framework.execution import benches, declared_metrics, hyperfine as hf, worker
 from bench_framework.execution.answers import AnswerReader, WrongAnswer, largest_answer
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import utc_now

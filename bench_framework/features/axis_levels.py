@@ -14,11 +14,9 @@ from bench_framework.compare.stage import runs_of, stage_of
 from bench_framework.features.document import build_document
 from bench_framework.model.plan.declarations import Axis
 from bench_framework.model.plan.looks import Looks, looks_of
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.plan import Cell as PlanCell, Plan
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.record.run import Block as RunBlock
-from bench_framework.model.record.run import Build, Look
+from bench_framework.model.record.run import Block as RunBlock, Build, Look
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import (
     Block,

@@ -13,8 +13,7 @@ from bench_framework.features.experiments.section import BEFORE_AFTER, CHANGES, 
 from bench_framework.features.functions.section import FUNCTIONS
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
-from bench_framework.features.published.section import DETAILS as PUBLISHED_DETAILS
-from bench_framework.features.published.section import PUBLISHED
+from bench_framework.features.published.section import DETAILS as PUBLISHED_DETAILS, PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
 from bench_framework.registry import LazyObject, registry

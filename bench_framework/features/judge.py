@@ -11,10 +11,10 @@ from bench_framework.compare import (
     data_quality,
     derived_values,
     exact_metrics,
+    functions as function_costs,
     interim_analysis,
     medians,
 )
-from bench_framework.compare import functions as function_costs
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import ContrastData
 from bench_framework.compare.decide import judged_pairs

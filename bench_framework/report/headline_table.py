@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role, Variant
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict

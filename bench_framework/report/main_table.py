@@ -4,8 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table

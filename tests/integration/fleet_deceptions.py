@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework import errors
-from bench_framework.extensions.fleet import cluster, hosts
-from bench_framework.extensions.fleet import job as jobs
+from bench_framework.extensions.fleet import cluster, hosts, job as jobs
 from bench_framework.extensions.fleet.job import Job, JobResult
 
 FOLDER = Path(os.environ.get("BENCHCTL_TEST_DECEPTIONS", "."))

@@ -5,8 +5,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench_framework.compare.contrasts import Floats, Weighted
 from bench_framework.features.ablation import compute as ablation

@@ -3,8 +3,7 @@
 import json
 import math
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bench_framework.errors import UsageError
 from bench_framework.extensions.importers.model import Imported

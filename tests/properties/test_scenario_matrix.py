@@ -5,8 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hypothesis import assume, given, reject
-from hypothesis import strategies as st
+from hypothesis import assume, given, reject, strategies as st
 
 from bench_framework.errors import ScenarioError
 from bench_framework.model.plan.plan import Plan, Role

@@ -5,8 +5,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.plan import Plan

@@ -25,8 +25,7 @@ from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.symbols import plain_name
 from bench_framework.foreign import text_of
 from bench_framework.model.record.functions import UNKNOWN
-from bench_framework.model.record.profile import Frame, Unwinding
-from bench_framework.model.record.profile import Sampler as SamplerName
+from bench_framework.model.record.profile import Frame, Sampler as SamplerName, Unwinding
 from bench_framework.text.errors import error_text
 
 EVENTS: Final = ("cycles", "cpu-clock", "cycles:u", "cpu-clock:u")

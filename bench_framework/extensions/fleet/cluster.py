@@ -22,8 +22,7 @@ from distributed import Client, Future, Security, Worker, get_worker
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
-from bench_framework.extensions.fleet import job as jobs
-from bench_framework.extensions.fleet import selection
+from bench_framework.extensions.fleet import job as jobs, selection
 from bench_framework.extensions.fleet.arrival import (
     checked_card,
     checked_event,

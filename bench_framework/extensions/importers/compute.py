@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from bench_framework.claims.factory import Names
-from bench_framework.compare import medians, verdict
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import medians, samples as sampling, verdict
 from bench_framework.compare.decide import rounds_for_margin
 from bench_framework.compare.interim_analysis import best_of
 from bench_framework.extensions.importers.model import Imported

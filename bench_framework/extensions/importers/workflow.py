@@ -12,8 +12,7 @@ from bench_framework.extensions.importers import FILE
 from bench_framework.extensions.importers.model import Imported
 from bench_framework.extensions.importers.record_kind import ImportedFigures
 from bench_framework.model.record.sessions import HarnessSession
-from bench_framework.store import layout, records, wire
-from bench_framework.store import sessions as reader
+from bench_framework.store import layout, records, sessions as reader, wire
 from bench_framework.store.sessions import slug
 from bench_framework.version import __version__
 from bench_framework.workflow.pages import Pages, judge_record, located, write_pages

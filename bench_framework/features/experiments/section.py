@@ -9,8 +9,7 @@ from typing import Final
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.plan import Cell as PlanCell, Input
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import CellState, Comparison, HypothesisTest
 from bench_framework.model.result.structure import Replacement

@@ -17,8 +17,13 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.factory import ComparisonClaims
-from bench_framework.compare import cell_state, exact_metrics, medians, same_programs
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import (
+    cell_state,
+    exact_metrics,
+    medians,
+    same_programs,
+    samples as sampling,
+)
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
 from bench_framework.features.gate.question import (

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sentence, Table
 from bench_framework.report.claim_blocks import sentence

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.plan import Cell as PlanCell, Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
 from bench_framework.report.charts.amounts import Unit

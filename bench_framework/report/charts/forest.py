@@ -4,8 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench_framework.model.metrics import PEAK_RSS, WALL
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData

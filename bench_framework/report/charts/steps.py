@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.plan import Cell as PlanCell, Input
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.result.structure import Contribution, Step
 from bench_framework.model.verdict import Interval

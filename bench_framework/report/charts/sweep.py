@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench_framework.model.plan.declarations import Axis, AxisValue
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
 from bench_framework.report.charts.amounts import Unit

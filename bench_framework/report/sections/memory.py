@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.charts.memory_time import memory_time

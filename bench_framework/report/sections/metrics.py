@@ -14,8 +14,7 @@ from bench_framework.model.metrics import (
     SYSTEM_COUNTERS,
     WALL,
 )
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData

@@ -4,8 +4,7 @@ import shlex
 from collections import defaultdict
 
 from bench_framework.masking import home_as_tilde
-from bench_framework.model.plan.plan import Cell as PlanCell
-from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.plan import Cell as PlanCell, Role
 from bench_framework.report.blocks import (
     Block,
     Cell,

@@ -10,8 +10,7 @@ from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import Path as Place
-from bench_framework.scenario.document import suggest
+from bench_framework.scenario.document import Path as Place, suggest
 from bench_framework.scenario.scalars import list_names
 
 

@@ -5,9 +5,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import Interrupted, UsageError
-from bench_framework.execution import block as measuring
-from bench_framework.execution import progress
-from bench_framework.execution import rounds as loop
+from bench_framework.execution import block as measuring, progress, rounds as loop
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.plan.policies import MeasurePolicy

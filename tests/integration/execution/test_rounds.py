@@ -13,9 +13,7 @@ import pytest
 
 from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import Interrupted, MachineError
-from bench_framework.execution import answers, progress
-from bench_framework.execution import block as measuring
-from bench_framework.execution import rounds as loop
+from bench_framework.execution import answers, block as measuring, progress, rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy

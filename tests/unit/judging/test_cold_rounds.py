@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare import cell_state
-from bench_framework.compare import samples as sampling
+from bench_framework.compare import cell_state, samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
 from bench_framework.model.plan.plan import Plan

@@ -9,8 +9,7 @@ import pytest
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis
-from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate import measuring, outcome
+from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge

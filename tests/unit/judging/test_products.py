@@ -4,8 +4,7 @@ import math
 import re
 from decimal import Decimal
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from bench_framework.model.facts.axes import Product
 from bench_framework.model.verdict import Interval

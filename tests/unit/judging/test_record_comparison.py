@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.features.record_comparison import anchors
-from bench_framework.features.record_comparison import compute as record_comparison
+from bench_framework.features.record_comparison import anchors, compute as record_comparison
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.features.record_comparison.sentences import claims
 from bench_framework.model.plan.arguments import BIN

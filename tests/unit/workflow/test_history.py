@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 import bench_framework as bf
 from bench_framework.cli.app import app
 from bench_framework.errors import BuildError, UsageError
-from bench_framework.extensions.history import backfill as backfilling
-from bench_framework.extensions.history import series as histories
+from bench_framework.extensions.history import backfill as backfilling, series as histories
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.arguments import BIN

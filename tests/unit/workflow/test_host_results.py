@@ -23,8 +23,7 @@ from bench_framework.store.records import Record
 from bench_framework.workflow.pages import judge_record
 from tests.build import make_block
 from tests.documents import valid
-from tests.unit.machine import HOST
-from tests.unit.machine import SCENARIO as TEXT
+from tests.unit.machine import HOST, SCENARIO as TEXT
 
 SCENARIO = TEXT + "measure: {rounds: 16, until: rounds}\n"
 ROUNDS = 16

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import ROOT, Attack, Box, Failed
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
 from bench_framework.errors import BenchError
 from bench_framework.execution import hyperfine, worker

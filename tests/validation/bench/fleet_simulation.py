@@ -30,8 +30,7 @@ import dask
 from bench_framework.errors import EXIT_DONE
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.extensions.fleet import client, cluster, host_run
-from bench_framework.extensions.fleet import job as jobs
+from bench_framework.extensions.fleet import client, cluster, host_run, job as jobs
 from bench_framework.extensions.fleet.bundle import package
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.store.records import Record

@@ -10,8 +10,7 @@ from noise import Floats, Recorded
 
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.compare.stop_rules import Analysis, StopRule
-from bench_framework.features.gate import compute as gate
-from bench_framework.features.gate import measuring, outcome
+from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
