@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.foreign import ACTIVE, escaped
 from bench_framework.masking import masked
-from bench_framework.text.lines import wrap
+from bench_framework.text.lines import NARROWEST, wrap
 from bench_framework.text.words import in_ascii
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ IN_FULL = 2
 """Number of warnings per code that are printed with details; further ones take one line each."""
 MOST_ANNOTATIONS = 10
 """GitHub shows ten annotations of a kind per step and drops the others silently."""
-NARROWEST = 40
 _COMMAND = re.compile(r"^\s*::|##(?=\[)", re.MULTILINE)
 """The start of a command of a GitHub workflow, such as one that a program prints to stderr. The runner
 accepts ``::`` after blanks, and ``##[`` anywhere."""

@@ -1,6 +1,11 @@
 """Lines of a terminal."""
 
+from typing import Final
+
 from rich.cells import cell_len
+
+NARROWEST: Final = 40
+"""Columns of the narrowest page. In a narrower terminal, its lines are broken once more."""
 
 
 def wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:

@@ -35,6 +35,8 @@ LOCATION: Final = 7.35
 Source: Hinkley 1970, Biometrika 57, for a change of the mean: P(ratio > x) = 1 − (1 − e^(−x/2))².
 """
 POWER: Final = 0.8
+CERTAIN: Final = 0.999
+"""Larger confidences are not printed as a number."""
 MOST: Final = 20.0
 """Largest detectable change on the log scale."""
 STEPS: Final = 200

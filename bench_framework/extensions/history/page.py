@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from bench_framework.extensions.history.compute import FEWEST, POWER
+from bench_framework.extensions.history.compute import CERTAIN, FEWEST, POWER
 from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.model.metrics import METRICS
 from bench_framework.report import blocks
@@ -38,7 +38,6 @@ MOST_CHANGES: Final = 30
 DIGITS: Final = 4
 USEFUL: Final = 1.0
 """Larger detectable changes are not printed as a number."""
-CERTAIN: Final = 0.999
 ROW: Final = 62.0
 TOP: Final = 8.0
 BOTTOM: Final = 34.0

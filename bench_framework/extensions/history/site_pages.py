@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
 
+from bench_framework.extensions.history.compute import CERTAIN
 from bench_framework.extensions.history.model import History, HistoryPoint, HistorySeries, Shift
 from bench_framework.report.render.html import FILTERS, policy, printable, safe_json, trusted
 from bench_framework.report.render.templates import Templates
@@ -21,8 +22,6 @@ ROOM: Final = 0.06
 """Room above and below the values, as a fraction of their range."""
 FURTHEST: Final = 0.5
 """Part of an interval that may lie outside of the values, as a fraction of their range."""
-CERTAIN: Final = 0.999
-"""Larger confidences are not printed as a number."""
 MANY: Final = 300
 """Records from which a chart has smaller dots; also in ``site.js``."""
 LATEST: Final = 5

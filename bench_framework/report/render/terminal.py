@@ -30,11 +30,10 @@ from bench_framework.report.render.widths import (
     pad,
     visible,
 )
-from bench_framework.text.lines import wrap
+from bench_framework.text.lines import NARROWEST, wrap
 from bench_framework.text.words import in_ascii
 from bench_framework.units import THIN_SPACE
 
-NARROWEST: Final = 40
 WARNING: Final = "⚠"
 LEAST_LABEL: Final = 18
 """Smallest width of a cut label. If it does not fit, the table is wider than requested."""
