@@ -25,7 +25,6 @@ def text_of_benches(
         return ""
     if any(others):
         raise UsageError("BX100.not-with-benches")
-    from bench_framework.model.plan.invocation import CrateSelection
     from bench_framework.workflow.scenarios.bench_scenario import bench_scenario
 
-    return bench_scenario(targets, ids or (), CrateSelection(package=package))
+    return bench_scenario(targets, ids or (), package)

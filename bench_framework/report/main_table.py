@@ -132,7 +132,7 @@ def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
     return f"{effects_note(compared)} {appendix}".strip()
 
 
-def by_input_table(data: ReportData, first: Input, name: str) -> Table:
+def by_input_table(data: ReportData, first: Input) -> Table:
     """Return the changes of all variants on all inputs, in the order of the first input."""
     cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
     rows = []
@@ -149,7 +149,7 @@ def by_input_table(data: ReportData, first: Input, name: str) -> Table:
         *(Column(data.input_name(item), drop=drops[item.id]) for item in data.plan.inputs),
     )
     caption = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s."
-    return Table(f"{name}-table", caption, columns, tuple(rows))
+    return Table("results-table", caption, columns, tuple(rows))
 
 
 def plain_interval(comparison: Comparison | None) -> Interval | None:

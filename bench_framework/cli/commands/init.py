@@ -126,7 +126,7 @@ def init(
     if registry is not None:
         console.say(f"reading the sources of {registry}")
     draft = crate_scenario.Draft("scenario")
-    if crate_scenario.crate_above(Path.cwd()) or any(value is not None for value in given):
+    if crate_scenario.crate_above() or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes
         draft = crate_scenario.draft_scenario(options, _ask if terminal else None)
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)

@@ -46,7 +46,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         table, _ = revision_table(data, changed)
     else:
         table = main_table(data, item, f"results-{data.plan.inputs.index(item) + 1}")
-        others = by_input_table(data, item, "results") if len(measured_inputs(data)) > 1 else None
+        others = by_input_table(data, item) if len(measured_inputs(data)) > 1 else None
     return (table, others) if others is not None else (table,)
 
 

@@ -1,24 +1,19 @@
 """The scenario that `--bench` makes of the crate in the current folder."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.model.plan.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
-from bench_framework.workflow.scenarios.crate_scenario import crate_above
-from bench_framework.workflow.scenarios.request import flow, unfit
+from bench_framework.workflow.scenarios.crate_scenario import crate_folder
+from bench_framework.workflow.scenarios.request import flow
 
 
-def bench_scenario(targets: Sequence[str], only: Sequence[str], selection: CrateSelection) -> str:
-    """Return a scenario with the benchmarks of a crate, which is above the current folder by default.
+def bench_scenario(targets: Sequence[str], only: Sequence[str], package: str | None) -> str:
+    """Return a scenario with the benchmarks of the crate that contains the current folder.
 
     Raises `UsageError` (BX124): there is no crate.
     """
-    folder = selection.crate or crate_above(Path.cwd()) or Path.cwd()
-    if not (folder / "Cargo.toml").is_file():
-        raise unfit("BX124.not-a-crate", crate=folder)
-    package = selection.package
+    folder = crate_folder()
     try:
         name = read_crate(folder, package).name
     except CrateMissing:

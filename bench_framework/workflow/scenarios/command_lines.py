@@ -218,7 +218,7 @@ class _OfProgram(Request, CrateSelection):
 
     def crate_folder(self) -> Path:
         """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
-        crate = self.crate or crate_above(Path.cwd())
+        crate = self.crate or crate_above()
         if crate is None or not (crate / "Cargo.toml").is_file():
             where = crate if crate is not None else "the current folder"
             raise unfit("BX122.not-a-crate", where=where)

@@ -69,9 +69,21 @@ class Draft:
     guesses: list[tuple[str, str]] = field(default_factory=list)
 
 
-def crate_above(folder: Path) -> Path | None:
-    """Return the folder of the crate that contains a folder, if there is one."""
+def crate_above() -> Path | None:
+    """Return the folder of the crate that contains the current folder, if there is one."""
+    folder = Path.cwd()
     return next((p for p in (folder, *folder.parents) if (p / "Cargo.toml").is_file()), None)
+
+
+def crate_folder(given: Path | None = None) -> Path:
+    """Return the folder of a crate, by default of that which contains the current folder.
+
+    Raises `UsageError` (BX124): it is not a crate.
+    """
+    crate = (given or crate_above() or Path.cwd()).resolve()
+    if not (crate / "Cargo.toml").is_file():
+        raise unfit("BX124.not-a-crate", crate=crate)
+    return crate
 
 
 def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
@@ -89,13 +101,11 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
         with Launcher() as launcher:
             root = cache_root() / "registry"
             released = sources.fetch(launcher, environment(), root, name, version)
-        crate, owner = released.folder.resolve(), f"{name} {version}"
+        crate, owner = crate_folder(released.folder), f"{name} {version}"
         draft.guesses.append(("crate", f"{name} {version} of {released.source}"))
     else:
-        crate = (options.crate or crate_above(Path.cwd()) or Path.cwd()).resolve()
+        crate = crate_folder(options.crate)
         owner = str(crate)
-    if not (crate / "Cargo.toml").is_file():
-        raise unfit("BX124.not-a-crate", crate=crate)
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if options.bin in package.bins]
     names = sorted((options.package is None and with_bin) or usable)
