@@ -23,7 +23,7 @@ from bench_framework.model.facts.causes import (
 from bench_framework.model.metrics import CPU, FAULT_COST, METRICS, WAITING, WAITS, WALL
 from bench_framework.model.plan.declarations import CauseCounter, Mechanism
 from bench_framework.model.plan.plan import Cell, Plan
-from bench_framework.model.plan.planned_comparisons import contrast_cells
+from bench_framework.model.plan.planned_comparisons import contrast_cells, hypothesis_cells
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import Block, Observation
 from bench_framework.model.result.judgement import Comparison, Judgement
@@ -103,17 +103,9 @@ def causes(
 
 def _pairs(plan: Plan, input_id: str) -> Iterator[_Pair]:
     """Yield the contrasts and the hypotheses. A contrast of the pair of a hypothesis is offered as a cause, too."""
-    cells = {cell.variant_id: cell for cell in plan.compared_cells(input_id)}
     hypotheses = [
-        _Pair(
-            h.text,
-            cells[h.variant_id],
-            cells[h.reference_id],
-            h.metric or plan.judge.headline,
-            h.mechanism,
-        )
-        for h in plan.hypotheses
-        if {h.variant_id, h.reference_id} <= cells.keys()
+        _Pair(h.text, cell, reference, h.metric or plan.judge.headline, h.mechanism)
+        for h, cell, reference in hypothesis_cells(plan, input_id)
     ]
     tested = {(frozenset((h.candidate, h.reference)), h.metric): h.mechanism for h in hypotheses}
     for contrast, cell, reference in contrast_cells(plan, input_id):

@@ -9,7 +9,7 @@ from bench_framework.compare.decide import by_interval, in_times, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
@@ -135,7 +135,7 @@ class Results:
         medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
-            cell_id = self._cells(input_id).get(variant_id, "")
+            cell_id = self.plan.cell_id(variant_id, input_id)
             summary, interval, reason = medians.get((cell_id, metric)), None, None
             build = self._builds.get(self.plan.variant(variant_id).build_id) if cell_id else None
             exact = exact_value(build, metric)
@@ -150,10 +150,6 @@ class Results:
                 input_id, interval, margin=margin, reason=reason, metric=metric, cells=cells
             )
 
-    def _cells(self, input_id: str) -> dict[str, str]:
-        cells = self.plan.cells_of(input_id)
-        return {c.variant_id: c.id for c in cells if c.role is not Role.CONTROL}
-
     def _missing(self, cell_id: str) -> Reason | None:
         """Return why a configuration has no result, or `None`."""
         state = self._states.get(cell_id)
@@ -162,8 +158,8 @@ class Results:
         return None if state.state == "measured" else state.reason or message(state.state)
 
     def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> NamedResult:
-        cells = self._cells(input_id)
-        ids = (cells.get(variants[0], ""), cells.get(variants[1], ""))
+        candidate, reference = variants
+        ids = (self.plan.cell_id(candidate, input_id), self.plan.cell_id(reference, input_id))
         c = self._pairs.get((*ids, metric))
         interval = c.shown if c is not None else None
         known = tuple(i for i in ids if i)

@@ -15,7 +15,7 @@ from bench_framework.model.facts.causes import Cause
 from bench_framework.model.facts.comparisons import HypothesisStatus
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import Hypothesis
-from bench_framework.model.plan.plan import Plan, Role, Variant
+from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import Comparison, HypothesisTest
 from bench_framework.model.result.structure import Change, Replacement
@@ -44,10 +44,8 @@ def hypothesis_tests(
         metric = hypothesis.metric or plan.judge.headline
         judged = judged_pairs(comparisons, metric)
         for item in plan.inputs:
-            cells = {
-                c.variant_id: c.id for c in plan.cells_of(item.id) if c.role is not Role.CONTROL
-            }
-            pair = (cells.get(hypothesis.variant_id, ""), cells.get(hypothesis.reference_id, ""))
+            variants = (hypothesis.variant_id, hypothesis.reference_id)
+            pair = (plan.cell_id(variants[0], item.id), plan.cell_id(variants[1], item.id))
             comparison = judged.get(pair)
             second = seconds.get((item.id, hypothesis.text, *pair, metric))
             status = _status(comparison, hypothesis)
@@ -116,9 +114,9 @@ def replacements(at: "ContrastData", comparisons: Sequence[Comparison]) -> tuple
     by_pair = judged_pairs(comparisons, at.metric)
     results = []
     for item in at.plan.inputs:
-        cells = {c.variant_id: c.id for c in at.plan.compared_cells(item.id)}
         for before, after in pairs(at.plan):
-            comparison = by_pair.get((cells.get(after.id, ""), cells.get(before.id, "")))
+            cells = (at.plan.cell_id(after.id, item.id), at.plan.cell_id(before.id, item.id))
+            comparison = by_pair.get(cells)
             if comparison is not None:
                 results.append(_replacement(at.plan, item.id, before, after, comparison))
     return tuple(results)

@@ -392,6 +392,11 @@ class Plan:
         """Return the cells of one input, including the control."""
         return tuple(cell for cell in self.cells if cell.input_id == input_id)
 
+    def cell_id(self, variant_id: str, input_id: str) -> str:
+        """Return the id of a variant's cell on an input, not that of the control; empty without one."""
+        cells = (c for c in self.cells_of(input_id) if c.role is not Role.CONTROL)
+        return next((c.id for c in cells if c.variant_id == variant_id), "")
+
     def compared_cells(self, input_id: str) -> tuple[Cell, ...]:
         """Return the baseline and the candidates of one input."""
         return tuple(cell for cell in self.cells_of(input_id) if cell.role.compared)

@@ -1,6 +1,6 @@
 """The comparisons of a plan, which are fixed before the start."""
 
-from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.declarations import Hypothesis, NamedContrast
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Metric
 
@@ -33,17 +33,25 @@ def contrast_cells(plan: Plan, input_id: str) -> tuple[tuple[NamedContrast, Cell
     )
 
 
+def hypothesis_cells(plan: Plan, input_id: str) -> tuple[tuple[Hypothesis, Cell, Cell], ...]:
+    """Return the hypotheses of an input, each with its candidate and its reference."""
+    cells = _compared_cells(plan, input_id)
+    return tuple(
+        (h, cells[h.variant_id], cells[h.reference_id])
+        for h in plan.hypotheses
+        if {h.variant_id, h.reference_id} <= cells.keys()
+    )
+
+
 def contrast_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell, Metric], ...]:
     """Return the pairs of named contrasts and hypotheses without a baseline, each pair once."""
     baseline = plan.baseline_cell(input_id)
     further = {frozenset(pair) for pair in reference_pairs(plan, input_id)}
     pairs: dict[tuple[frozenset[Cell], Metric], tuple[Cell, Cell, Metric]] = {}
-    cells = _compared_cells(plan, input_id)
     requested = [(cell, ref, c.metric) for c, cell, ref in contrast_cells(plan, input_id)]
     requested += [
-        (cells[h.variant_id], cells[h.reference_id], h.metric or plan.judge.headline)
-        for h in plan.hypotheses
-        if {h.variant_id, h.reference_id} <= cells.keys()
+        (cell, ref, h.metric or plan.judge.headline)
+        for h, cell, ref in hypothesis_cells(plan, input_id)
     ]
     for cell, reference, metric in requested:
         both = frozenset((cell, reference))
