@@ -1,1 +1,1 @@
-"""What is measured and how it is judged, fixed before the start."""
+"""The plan of a measurement and of its judgement, fixed before the start."""

@@ -1,1 +1,1 @@
-"""What was measured, as records store it."""
+"""The measurements, as records store them."""

@@ -1,1 +1,1 @@
-"""What follows from a record: comparisons, verdicts, effects and the gate."""
+"""The conclusions from a record: comparisons, verdicts, effects and the gate."""
