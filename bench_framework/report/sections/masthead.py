@@ -48,6 +48,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
+        MastheadLine("Page cache", _page_cache(data), top=True),
         MastheadLine("Rounds", _rounds(data, " rounds"), top=True),
         MastheadLine("Configurations", configurations(data)),
         MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
@@ -143,6 +144,14 @@ def _rounds(data: ReportData, word: str = "") -> str:
     rounds, runs = data.rounds_and_runs(c.id for c in data.plan.cells)
     sessions = f" in {counted(data.sessions, 'session')}" if data.plan.measure.sessions > 1 else ""
     return f"{rounds}{word}" + (f" with {runs} runs each" if runs != "1" else "") + sessions
+
+
+def _page_cache(data: ReportData) -> str:
+    """Return the state of the inputs in the page cache, or nothing if a sample was not verified."""
+    states = {data.state(c.id).cache for i in data.plan.inputs for c in data.measured(i.id)}
+    if not states or "unknown" in states:
+        return ""
+    return f"{' and '.join(sorted(states, reverse=True))} page cache"
 
 
 def _noise(data: ReportData) -> str:
