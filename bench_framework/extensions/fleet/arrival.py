@@ -9,12 +9,12 @@ import base64
 import pickle
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from bench_framework import errors
-from bench_framework.execution.progress import Update
+from bench_framework.execution.progress import SilentObserver, Update
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
@@ -22,7 +22,9 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import is_label
 from bench_framework.store import layout, wire
+from bench_framework.store.journal import read_journal
 from bench_framework.version import __version__
+from bench_framework.workflow.setup.benches import with_benches
 
 _DIGEST: Final = re.compile("[0-9a-f]+")
 _EXIT_CODES: Final = frozenset({*range(errors.EXIT_NOT_JUDGED + 1), errors.EXIT_INTERRUPTED})
@@ -128,13 +130,34 @@ class ExpectedRecord:
         for what, (value, expected) in pairs.items():
             if value != expected:
                 raise self._other(f"{what} is {value or 'unknown'}, not {expected or 'unknown'}")
-        if foreign := {cell.id for cell in plan.cells} - {cell.id for cell in self.plan.cells}:
+        requested = self._with_benches(plan, folder)
+        if foreign := {cell.id for cell in plan.cells} - {cell.id for cell in requested.cells}:
             raise self._other(f"it has the configuration {min(foreign)}, which was not requested")
         if self.second_pass:
             return
         for what in ("measure", "judge"):
-            if getattr(plan, what) != getattr(self.plan, what):
+            if getattr(plan, what) != getattr(requested, what):
                 raise self._other(f"`{what}` is not as requested")
+
+    def _with_benches(self, measured: Plan, folder: Path) -> Plan:
+        """Return the plan that was sent, with the benchmarks that the bench targets of the record list."""
+        policy = self.plan.benches
+        if policy is None:
+            return self.plan
+        # A build's id depends on the folder of the crate, which is another one on the host.
+        theirs = {variant.id: variant.build for variant in measured.variants}
+        ids = {
+            replace(spec, bin=target).id: replace(variant.build, bin=target).id
+            for variant in self.plan.variants
+            if (spec := theirs.get(variant.id)) is not None and variant.build is not None
+            for target in policy.targets
+        }
+        try:
+            builds = read_journal(folder / layout.JOURNAL).builds
+            renamed = [replace(build, id=ids.get(build.id, build.id)) for build in builds]
+            return with_benches(self.plan, renamed, SilentObserver())[0]
+        except errors.BenchError as error:
+            raise self._other(error.message) from error
 
     def _other(self, cause: str) -> errors.MachineError:
         return damaged(cause, f"the record of host {self.place.name}")

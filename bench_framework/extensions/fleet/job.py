@@ -12,7 +12,7 @@ import pickle
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -25,6 +25,7 @@ from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.extensions.fleet.bundle import Bundle, unpack
 from bench_framework.extensions.fleet.programs import Programs
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Build
 from bench_framework.model.result.gate import Gating
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
@@ -157,8 +158,6 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
         invocation=replace(plan.invocation, scheduler=job.scheduler, host=job.context.host),
         judge=replace(plan.judge, gate=gate),
     )
-    if job.confirms is not None:
-        plan = _confirmation(plan, *job.confirms)
     text = find_scenario(job.scenario).read_text(encoding="utf-8")
     with layout.writing(job.options.results):
         _forget(job.options.results / plan.name, job.taken)
@@ -169,6 +168,8 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
         given = (plan, root, place.parent / PROGRAMS, host.cache_root())
         context = replace(context, builds=job.programs.receive(*given))
+    if job.confirms is not None:
+        plan = _confirmation(_with_benches(plan, context.builds, observer), *job.confirms)
     options = job.options
     reopened = None if options.fresh else _reopened(plan, options.results)
     try:
@@ -229,6 +230,19 @@ def _remove_older(path: Path) -> None:
             older = record.contents.header.plan_sha256 == digest
         if older:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _with_benches(plan: Plan, given: Sequence[Build], observer: progress.Observer) -> Plan:
+    """Return the plan with its benchmarks, which its bench targets list. Without `given` builds, they are made."""
+    from bench_framework.workflow.setup.benches import with_benches
+    from bench_framework.workflow.setup.preparation import build_programs, open_session
+
+    if plan.benches is None:
+        return plan
+    if not given:
+        with open_session(plan, observer) as session:
+            given = build_programs(plan, session)
+    return with_benches(plan, given, progress.SilentObserver())[0]
 
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:

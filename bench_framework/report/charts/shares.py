@@ -66,7 +66,7 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
         x_hi=ends[1],
         verdict=verdict,
         lead=percent(value),
-        text=" · ".join(filter(None, parts)),
+        text=", ".join(filter(None, parts)),
         baseline=baseline,
     )
 
