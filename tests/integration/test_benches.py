@@ -6,13 +6,21 @@ import re
 import shutil
 import statistics
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bench_framework.errors import MachineError
 from bench_framework.execution.benches.screening import ROUNDS
+from bench_framework.extensions.fleet.arrival import ExpectedRecord
+from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.scenario.load import load
+from bench_framework.scenario.plan import expand
+from bench_framework.store import layout, wire
 from bench_framework.store.finding import find_records
 from tests.documents import valid
+from tests.integration.fleet_machines import Machine, end, start_scheduler, start_workers
 from tests.integration.processes import ROOT, Done, benchctl, git, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
@@ -206,6 +214,43 @@ def test_the_history_of_a_benchmark_follows_its_time_per_iteration(crate: Crate)
     # An iteration takes microseconds, the process 100 ms.
     assert len(values) == 4
     assert max(values) < 1e-3
+
+
+def test_a_record_of_a_host_may_have_only_the_benchmarks_that_were_requested(crate: Crate) -> None:
+    one = "worker: {crate: ., bench: {target: by_divan, only: ['*::1000']}}"
+    requested = SCENARIO.replace("worker: {crate: ., bench: all, features: [nightly]}", one)
+    file = crate.folder / "summing.yaml"
+    file.write_text(requested)
+    crate("run", "summing.yaml", code=0)
+    (record,) = find_records(crate.results)
+    host = wire.load_host((record / layout.ENV).read_bytes())
+    place = WorkerPlace("", "", card={"host_id": host.host_id})
+    plan = expand(load(file))
+    assert plan.benches is not None
+    ExpectedRecord(place, plan).check(record)
+    other = replace(plan, benches=replace(plan.benches, only=("*::10000",)))
+    with pytest.raises(MachineError, match="which was not requested"):
+        ExpectedRecord(place, other).check(record)
+
+
+@pytest.mark.release
+def test_another_host_confirms_a_slower_benchmark(crate: Crate, tmp_path: Path) -> None:
+    with_slower_commit(crate)
+    one = "worker: {crate: ., bench: {target: by_divan, only: ['*::1000']}}"
+    text = SCENARIO.replace("worker: {crate: ., bench: all, features: [nightly]}", one)
+    (crate.folder / "summing.yaml").write_text(text.replace("rounds: 2", "rounds: 24"))
+    hosts = {f"rack-{n}": Machine(tmp_path / str(n), dict(crate.env)) for n in (1, 2)}
+    for machine in hosts.values():
+        machine.path.mkdir()
+        machine.env["BENCHCTL_CACHE"] = str(machine.path / "cache")
+    try:
+        address = start_scheduler(hosts["rack-1"])
+        start_workers(hosts, address)
+        call = ("gate", "summing.yaml", "--base", "start", "--scheduler", address)
+        done = crate(*call, code=1)
+    finally:
+        end(list(hosts.values()))
+    assert "confirmed on host rack-" in " ".join(done.stdout.split())
 
 
 def test_an_unknown_id_is_refused_with_a_suggestion(crate: Crate) -> None:

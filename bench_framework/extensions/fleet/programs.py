@@ -99,7 +99,9 @@ def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
         if spec.pgo:
             raise BuildError("BX220.pgo")
         if spec.bench:
-            raise BuildError("BX220.bench")  # it runs in the folder of its package, which each host has elsewhere
+            raise BuildError(
+                "BX220.bench"
+            )  # it runs in the folder of its package, which each host has elsewhere
         if spec.by_commands is not None:
             raise BuildError("BX220.by-commands")  # nothing shows what binds it to this machine
         remote = spec.git or spec.registry or spec.crate == BUILTIN

@@ -171,9 +171,9 @@ def test_shares_are_those_of_the_limit_with_memory(
     ]
     assert figure.title.startswith("Share of the limit of 20.")
     streaming, loop, _ = figure.points
-    assert streaming.text.endswith("MiB · baseline")
+    assert streaming.text.endswith("MiB, baseline")
     assert loop.lead == "62\u202f%"
-    assert re.fullmatch(r"[\d.]+.MiB · ▲\u00a0slower", loop.text)
+    assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a0slower", loop.text)
     # The line of a variant is the interval from which its verdict follows.
     (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
     compared = require(data.comparison(cell.id, data.metric))
