@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 Direction = Literal["lower", "higher"]
 """Which values of a metric are better."""
@@ -66,7 +66,8 @@ class Verdict(StrEnum):
         return self in REFUSALS
 
 
-REFUSALS = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+REFUSALS: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT, Verdict.NOT_COMPARABLE)
+"""Verdicts about a side that has no comparable result."""
 _DECIDED = (
     Verdict.BETTER,
     Verdict.BETTER_SIZE_UNCERTAIN,

@@ -1,7 +1,6 @@
 """Tests that `other-results` of a scenario agrees with the example of the scenario that it names."""
 
 import csv
-import re
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,10 @@ from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.published import OtherResult
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.text.numbers import show_change
+from bench_framework.units import THIN_SPACE
 
 ROOT = Path(__file__).parents[2]
-FIGURE = re.compile(r"([+−]?)(\d+(?:\.\d+)?) %")
 
 
 def plan_of(name: str) -> Plan:
@@ -42,7 +42,7 @@ def pair_of(plan: Plan, comparison: str) -> tuple[str, str]:
 def test_a_result_of_another_scenario_agrees_with_its_example(
     scenario: str, other: OtherResult
 ) -> None:
-    """The stated estimate is within the interval of the example, which may be a later record."""
+    """The stated figures are those of the example."""
     plan = plan_of(other.scenario)
     cells = {c.variant_id: c.id for c in plan.cells if c.role is not Role.CONTROL}
     variant, reference = pair_of(plan, other.comparison)
@@ -56,13 +56,12 @@ def test_a_result_of_another_scenario_agrees_with_its_example(
         }
     row, inverse = rows.get(pair), rows.get(pair[::-1])
     assert row or inverse, f"{scenario}: the example of {other.scenario} has no {other.comparison}"
-    figure = FIGURE.match(other.result)
-    assert figure is not None, other.result
-    change = float(figure[2]) / 100
-    ratio = 1 - change if figure[1] == "−" else 1 + change
-    bounds = row or inverse or {}
-    lo, hi = float(bounds["lo"]), float(bounds["hi"])
-    assert lo <= (ratio if row else 1 / ratio) <= hi, (scenario, other.comparison)
+    example = row or inverse or {}
+    ratio, lo, hi = (float(example[name]) for name in ("ratio", "lo", "hi"))
+    if inverse and not row:
+        ratio, lo, hi = 1 / ratio, 1 / hi, 1 / lo
+    expected = show_change(ratio, lo, hi, plan.judge.margin, least=3)
+    assert other.result == str(expected).replace(THIN_SPACE, " ")
 
 
 def test_scenarios_that_test_one_claim_name_each_other() -> None:

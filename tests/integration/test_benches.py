@@ -216,7 +216,9 @@ def test_the_history_of_a_benchmark_follows_its_time_per_iteration(crate: Crate)
     assert max(values) < 1e-3
 
 
-def test_a_record_of_a_host_may_have_only_the_benchmarks_that_were_requested(crate: Crate) -> None:
+def test_a_record_of_a_host_may_have_only_the_benchmarks_that_were_requested(
+    crate: Crate, tmp_path: Path
+) -> None:
     one = "worker: {crate: ., bench: {target: by_divan, only: ['*::1000']}}"
     requested = SCENARIO.replace("worker: {crate: ., bench: all, features: [nightly]}", one)
     file = crate.folder / "summing.yaml"
@@ -225,12 +227,18 @@ def test_a_record_of_a_host_may_have_only_the_benchmarks_that_were_requested(cra
     (record,) = find_records(crate.results)
     host = wire.load_host((record / layout.ENV).read_bytes())
     place = WorkerPlace("", "", card={"host_id": host.host_id})
-    plan = expand(load(file))
+    # The crate of the client is in another folder.
+    shutil.copytree(crate.folder, tmp_path / "client")
+    plan = expand(load(tmp_path / "client" / file.name))
     assert plan.benches is not None
     ExpectedRecord(place, plan).check(record)
     other = replace(plan, benches=replace(plan.benches, only=("*::10000",)))
     with pytest.raises(MachineError, match="which was not requested"):
         ExpectedRecord(place, other).check(record)
+    journal = record / layout.JOURNAL
+    journal.write_text(journal.read_text().replace('"harness":"divan"', '"harness":"other"'))
+    with pytest.raises(MachineError):
+        ExpectedRecord(place, plan).check(record)
 
 
 @pytest.mark.release

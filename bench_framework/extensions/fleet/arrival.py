@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework import errors
+from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import SilentObserver, Update
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import JobResult
@@ -154,9 +155,12 @@ class ExpectedRecord:
         }
         try:
             builds = read_journal(folder / layout.JOURNAL).builds
+            harnesses = {build.bench.harness for build in builds if build.bench is not None}
+            if unknown := harnesses - HARNESSES.keys():
+                raise self._other(f"there is no harness {min(unknown)}")
             renamed = [replace(build, id=ids.get(build.id, build.id)) for build in builds]
             return with_benches(self.plan, renamed, SilentObserver())[0]
-        except errors.BenchError as error:
+        except (errors.RecordError, errors.UsageError, errors.BuildError) as error:
             raise self._other(error.message) from error
 
     def _other(self, cause: str) -> errors.MachineError:

@@ -12,7 +12,7 @@ import pickle
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final
@@ -25,7 +25,6 @@ from bench_framework.execution.process import Command, Finished, Launcher
 from bench_framework.extensions.fleet.bundle import Bundle, unpack
 from bench_framework.extensions.fleet.programs import Programs
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.record.run import Build
 from bench_framework.model.result.gate import Gating
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
@@ -168,8 +167,9 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
         root = Path(str(Path.cwd()).removesuffix(job.cwd))
         given = (plan, root, place.parent / PROGRAMS, host.cache_root())
         context = replace(context, builds=job.programs.receive(*given))
+    plan = _with_benches(plan, observer)
     if job.confirms is not None:
-        plan = _confirmation(_with_benches(plan, context.builds, observer), *job.confirms)
+        plan = _confirmation(plan, *job.confirms)
     options = job.options
     reopened = None if options.fresh else _reopened(plan, options.results)
     try:
@@ -232,17 +232,16 @@ def _remove_older(path: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _with_benches(plan: Plan, given: Sequence[Build], observer: progress.Observer) -> Plan:
-    """Return the plan with its benchmarks, which its bench targets list. Without `given` builds, they are made."""
+def _with_benches(plan: Plan, observer: progress.Observer) -> Plan:
+    """Return the plan with its benchmarks, which its bench targets list once they are built here."""
     from bench_framework.workflow.setup.benches import with_benches
     from bench_framework.workflow.setup.preparation import build_programs, open_session
 
     if plan.benches is None:
         return plan
-    if not given:
-        with open_session(plan, observer) as session:
-            given = build_programs(plan, session)
-    return with_benches(plan, given, progress.SilentObserver())[0]
+    with open_session(plan, observer) as session:
+        builds = build_programs(plan, session)
+    return with_benches(plan, builds, progress.SilentObserver())[0]
 
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:

@@ -98,10 +98,9 @@ def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
     for spec in specs:
         if spec.pgo:
             raise BuildError("BX220.pgo")
+        # A benchmark runs in the folder of its package, which each host has in another place.
         if spec.bench:
-            raise BuildError(
-                "BX220.bench"
-            )  # it runs in the folder of its package, which each host has elsewhere
+            raise BuildError("BX220.bench")
         if spec.by_commands is not None:
             raise BuildError("BX220.by-commands")  # nothing shows what binds it to this machine
         remote = spec.git or spec.registry or spec.crate == BUILTIN

@@ -9,7 +9,7 @@ from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.plan.plan import Hole, Role
+from bench_framework.model.plan.plan import CacheState, Hole, Role
 from bench_framework.model.plan.published import Published
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -79,6 +79,27 @@ def test_a_record_of_less_than_a_minute_has_one_time(data: ReportData) -> None:
     assert " · 2026-03-02 17:04 to 17:22 · " in masthead.run_line(data)
     short = replace(data, finished=data.started)
     assert " · 2026-03-02 17:04 · " in masthead.run_line(short)
+
+
+@pytest.mark.parametrize(
+    ("caches", "line"),
+    [
+        (("warm", "warm"), "warm page cache"),
+        (("cold", "cold"), "cold page cache"),
+        (("cold", "warm"), "warm and cold page cache"),
+        (("warm", "unknown"), ""),
+    ],
+)
+def test_the_first_line_states_the_verified_page_cache(
+    data: ReportData, caches: tuple[CacheState, CacheState], line: str
+) -> None:
+    states = tuple(
+        replace(state, cache=caches[number > 0])
+        for number, state in enumerate(data.judgement.states)
+    )
+    of_caches = replace(data, judgement=replace(data.judgement, states=states))
+    lines = {one.name: one.value for one in masthead.lines(of_caches)}
+    assert lines.get("Page cache", "") == line
 
 
 def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -> None:
