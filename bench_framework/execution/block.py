@@ -20,7 +20,7 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan.plan import Bench
+from bench_framework.model.plan.benches import Bench
 from bench_framework.model.record.run import SIGNAL_BASE, Block
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.store.journal import LineWriter

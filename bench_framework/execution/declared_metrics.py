@@ -20,8 +20,8 @@ from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model import json_path
+from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
-from bench_framework.model.plan.plan import Bench
 from bench_framework.model.record.run import Block, Event, Receipt
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import shortest

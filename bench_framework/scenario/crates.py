@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.command_build import CommandBuild
-from bench_framework.model.plan.plan import BenchPolicy
 from bench_framework.scenario import feature_groups, template
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import Pgo, Setting, Worker

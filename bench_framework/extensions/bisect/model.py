@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.plan.plan import Bench
+from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.result.judgement import Comparison

@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 
 from bench_framework.model.plan import declarations as declared
 from bench_framework.model.plan.arguments import Word, filled
+from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.invocation import Invocation
@@ -118,32 +119,6 @@ class Variant:
     def build_id(self) -> str:
         """Id of the build, or `PROGRAM`."""
         return self.build.id if self.build is not None else PROGRAM
-
-
-@dataclass(frozen=True, slots=True)
-class Bench:
-    """A benchmark of a bench target: its harness, and its id there."""
-
-    target: str
-    harness: str
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class BenchPolicy:
-    """The benchmarks of a plan, whose ids are known after the builds.
-
-    Attributes:
-        targets: names of the bench targets.
-        only: patterns of the ids to measure, such as ``parse/*``; empty for all ids.
-        expanded: true if the inputs of the plan are benchmarks.
-        calculated: true if the budget of the plan is calculated from the number of ids.
-    """
-
-    targets: tuple[str, ...]
-    only: tuple[str, ...] = ()
-    expanded: bool = False
-    calculated: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,10 @@ from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.model.plan.arguments import BIN
+from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue
-from bench_framework.model.plan.plan import (
-    Bench,
-    BenchPolicy,
-    Cell,
-    Hole,
-    Input,
-    Plan,
-    Role,
-    Values,
-)
+from bench_framework.model.plan.plan import Cell, Hole, Input, Plan, Role, Values
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import BenchTarget, Build
 from bench_framework.scenario.checks.benches import AXES
