@@ -329,8 +329,8 @@ class ReportData:
         return item.name or DASH
 
     def on_input(self, item: Input, words: str = "input ") -> str:
-        """Return ``input 10MiB`` for captions, or an empty string for programs without input."""
-        return f"{words}{item.name}" if item.name else ""
+        """Return ``input 10MiB`` for captions, or nothing if there is no other input: the first line states it."""
+        return f"{words}{item.name}" if item.name and len(self.plan.inputs) > 1 else ""
 
     def cold(self, item: Input) -> str:
         """Return ``, cold cache`` if every configuration started with one, else nothing."""

@@ -83,7 +83,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         caption,
         columns,
         tuple(rows),
-        stub=data.on_input(item) if len(data.plan.inputs) > 1 else "",
+        stub=data.on_input(item),
         note=note,
         terminal=tuple(failures(data, item)),
     )

@@ -14,6 +14,8 @@ from bench_framework.execution.machine.host import cache_root
 
 ROOT = Path(__file__).parents[2]
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+FAST_BUILD = ("-S", 'worker.profile={opt-level: 1, lto: "off", codegen-units: 16}')
+"""Options for builds of the bundled workers that share their dependencies; which code runs does not depend on it."""
 
 
 @pytest.fixture(scope="session")

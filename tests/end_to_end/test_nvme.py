@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.conftest import FAST_BUILD
+
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 # Eight writers each have a block to write even if the probe takes its largest, 4 MiB.
 SMALL = (
+    *FAST_BUILD,
     "-S",
     "fixed.size=32MiB",
     "-S",

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.documents import valid
+from tests.end_to_end.conftest import FAST_BUILD
 
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 PAGES = ("report.html", "appendix.html", "report.md", "appendix.md")
 CHANGED = ("runs.csv", "report.html", "claims.json")
 SMALL = (
+    *FAST_BUILD,
     "-k",
     "size=1MiB",
     "-S",

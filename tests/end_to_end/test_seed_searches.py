@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from tests.end_to_end.conftest import FAST_BUILD
+
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Row = dict[str, str]
 SMALL = (
-    # Which code runs does not depend on optimisation, and builds without it are shorter.
-    *("-S", 'worker.profile={opt-level: 0, lto: "off", codegen-units: 16}'),
+    *FAST_BUILD,
     *("-S", "input.size=1MiB"),
     *("-S", "measure.rounds=6", "-S", "measure.until=rounds", "-S", "measure.warmup=1"),
 )

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from bench_framework.claims.factory import counts
 from bench_framework.compare.cell_state import baseline_failure
+from bench_framework.features.summary.parts import best_parts
 from bench_framework.features.summary.view import CLOSE, SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -113,13 +114,15 @@ def _reasons(view: SummaryView, group: BestGroup) -> tuple[tuple[str, Reason], .
 class _Choice(NamedTuple):
     """The recommended member of a best group, and the criterion if it is not the only one.
 
-    `among` are the members that the criterion compares.
+    `among` are the members that the criterion compares, `flawed` those that it does not because a single part of them
+    is shown to be worse.
     """
 
     group: BestGroup
     cell_id: str
     criterion: Criterion
     among: Sequence[str]
+    flawed: Sequence[str] = ()
 
 
 def recommendations(view: SummaryView) -> Iterator[Claim]:
@@ -132,7 +135,7 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
         if group.cell_ids and any(c.verdict.decided for c in group.comparisons)
     ]
     recommended = [_recommendation(view, choice) for choice in chosen]
-    alike = {(c.subject, f.tied, f.criterion, f.beats_all) for c, f in recommended}
+    alike = {(c.subject, f.tied, f.criterion, f.beats_all, f.flawed) for c, f in recommended}
     if len(alike) == 1 and len(recommended) == len(view.plan.inputs) > 1:
         claim, fact = recommended[0]
         yield replace(claim, scope=(), fact=replace(fact, inputs=len(recommended)))
@@ -143,13 +146,14 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
 
 
 def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Recommendation]:
-    group, cell, criterion, among = choice
+    group, cell, criterion, among, flawed = choice
     tied = [c for c in among if c != cell]
     baseline = view.plan.baseline_cell(group.input_id)
     others = [c.id for c in view.compared(group.input_id) if c.id != cell]
     pairs = [view.pair(cell, other, group.metric) for other in others]
     fact = facts.Recommendation(
         tied=view.labels(tied),
+        flawed=view.labels(flawed),
         criterion=criterion,
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
@@ -165,12 +169,23 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
 
     Members whose estimates are within the margin of the best one are compared by measured memory, then
     CPU time, then number of dependencies; the best estimate is chosen if all of these are equal. A member
-    beyond the margin is not shown to be worse, but a little less memory is not worth the risk.
+    beyond the margin is not shown to be worse, but a little less memory is not worth the risk. A member with
+    a part that is shown to be worse is left out if another member has no such part.
     """
-    members = view.leaders(group)
+    leaders = view.leaders(group)
+    parts = {c: best_parts(view, c) for c in leaders if len(leaders) > 1}
+    flawed = [c for c, of_cell in parts.items() if of_cell is not None and of_cell.worse]
+    if 0 < len(flawed) < len(leaders):
+        return _by_criteria(view, group, [c for c in leaders if c not in flawed], flawed)
+    return _by_criteria(view, group, leaders, ())
+
+
+def _by_criteria(
+    view: SummaryView, group: BestGroup, members: list[str], flawed: Sequence[str]
+) -> _Choice:
     left = close = [c for c in members if view.alike(c, members[0])]
     if len(close) == 1:
-        return _Choice(group, members[0], "estimate" if len(members) > 1 else "", members)
+        return _Choice(group, members[0], "estimate" if len(members) > 1 else "", members, flawed)
     criteria: tuple[tuple[Criterion, dict[str, float | None]], ...] = (
         ("memory", {c: view.medians.get((c, PEAK_RSS)) for c in left}),
         ("cpu", {c: view.medians.get((c, CPU)) for c in left}),
@@ -182,8 +197,8 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
             limit = min(known.values()) * CLOSE
             left = [c for c in left if known[c] <= limit]
             if len(left) == 1:
-                return _Choice(group, left[0], criterion, close)
-    return _Choice(group, left[0], "estimate", members)
+                return _Choice(group, left[0], criterion, close, flawed)
+    return _Choice(group, left[0], "estimate", members, flawed)
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

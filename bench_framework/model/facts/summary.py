@@ -79,6 +79,8 @@ class Recommendation:
     """The number of inputs, if it is the same on all of several."""
     memory: Quantity | None = None
     """Its memory, if that is why."""
+    flawed: tuple[str, ...] = ()
+    """Members of the best group that are left out because a single part of them is shown to be worse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

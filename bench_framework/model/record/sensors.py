@@ -1,7 +1,8 @@
 """The state of the machine and of an input's pages around a block."""
 
 from dataclasses import dataclass
-from typing import Literal
+
+from bench_framework.model.plan.plan import CacheState
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Sensors:
 class PageCache:
     """The actual state of an input's pages in the page cache around a block."""
 
-    state: Literal["cold", "warm", "unknown"]
+    state: CacheState
     resident_before: float | None = None
     """Share of its pages in memory just before the block, 0 to 1. `None` if the kernel does not
     report it."""

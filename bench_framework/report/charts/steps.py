@@ -11,6 +11,7 @@ from bench_framework.model.verdict import Interval
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
 from bench_framework.report.charts.amounts import Unit
+from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import value_by_ratio
 from bench_framework.report.table_cells import CI, titled
@@ -126,11 +127,14 @@ def _unstable(data: ReportData, step: Step) -> str:
 
 
 def _references(data: ReportData, ladder: Contribution) -> Iterator[PlanCell]:
-    """Yield the further baselines, and the references of contrasts with the last step."""
+    """Yield the further baselines, the references of contrasts with the last step, and the variant to use."""
     rungs = {ladder.start_cell_id, *(step.cell_id for step in ladder.steps)}
     last = data.plan.cell(ladder.end_cell_id or ladder.start_cell_id).variant_id
     others = [c.reference_id for c in data.plan.contrasts if c.variant_id == last]
-    references = (*data.plan.further_baselines, *others)
+    best = data.best(ladder.input_id) if recommended(data) else None
+    # Of several best variants, the recommendation depends on more than the time that the figure shows.
+    use = [data.plan.cell(i).variant_id for i in best.cell_ids] if best else []
+    references = (*data.plan.further_baselines, *others, *(use if len(use) == 1 else ()))
     measured = {c.variant_id: c for c in data.measured(ladder.input_id)}
     for variant_id in dict.fromkeys(references):
         cell = measured.get(variant_id)

@@ -3,12 +3,14 @@
 from typing import Final
 
 from bench_framework.compare.cell_state import coverage
+from bench_framework.model.plan.arguments import INPUT
+from bench_framework.model.plan.plan import Input
 from bench_framework.model.record.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import first_items, joined
-from bench_framework.text.numbers import format_percent, percent_up, show_size
+from bench_framework.text.numbers import format_percent, grouped, percent_up, show_size
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
 from bench_framework.units import THIN_SPACE, counted
@@ -35,7 +37,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         f"governor {host.governor or 'unknown'}",
     )
     # Sentences about a single input do not name it.
-    inputs = [data.input_name(i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
+    inputs = [_input(data, i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
     revisions = plan.revisions
     baseline = f"each variant at {revisions.names[0]}" if revisions else data.plan.baseline.label
     all_lines = (
@@ -47,7 +49,10 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("Host", host_line(host), top=True),
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
-        MastheadLine("Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs)),
+        # Figures and tables show several inputs.
+        MastheadLine(
+            "Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs), top=len(inputs) == 1
+        ),
         MastheadLine("Page cache", _page_cache(data), top=True),
         MastheadLine("Rounds", _rounds(data, " rounds"), top=True),
         MastheadLine("Configurations", configurations(data)),
@@ -56,6 +61,19 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("Brackets", f"95{THIN_SPACE}% confidence intervals (CIs)"),
     )
     return tuple(line for line in all_lines if line.value)
+
+
+def _input(data: ReportData, item: Input) -> str:
+    """Return an input with its number of files, such as ``5 × sessions 48MiB (256 files each)``.
+
+    The factor is the number of times that every command names the input.
+    """
+    prepared, name = data.prepared(item.id), data.input_name(item)
+    files = prepared.file_count if prepared else None
+    times = {cell.command.count((INPUT,)) for cell in data.plan.cells_of(item.id)}
+    if len(times) == 1 and max(times) > 1:
+        return f"{times.pop()} × {name}{f' ({grouped(files)} files each)' if files else ''}"
+    return f"{name}{f' ({grouped(files)} files)' if files else ''}"
 
 
 def main_checks(data: ReportData) -> tuple[Check, ...]:

@@ -8,12 +8,15 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
+from bench_framework.features.summary.best import recommendations
 from bench_framework.features.summary.parts import best_parts, single_changes
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts.parts import BestParts
+from bench_framework.model.facts.summary import Recommendation
 from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.plan.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.text.write import say
 from tests.build import require
 from tests.unit.judging.conftest import Study
 
@@ -145,3 +148,20 @@ def test_an_experiment_that_is_better_is_listed_and_not_combined() -> None:
 def test_a_variant_with_the_best_value_of_each_axis_has_no_fact() -> None:
     times = {BASE: 1.0, "tokio simd jemalloc": 0.8}
     assert parts_of(view_of(times), "tokio simd jemalloc") is None
+
+
+def test_a_best_variant_with_a_worse_part_is_not_recommended_if_there_is_another() -> None:
+    times = {BASE: 1.0, "tokio sonic system": 1.1, "rayon sonic system": 0.7}
+    (claim,) = recommendations(view_of(times))
+    assert claim.subject == "rayon sonic system"
+    assert isinstance(claim.fact, Recommendation)
+    assert claim.fact.flawed == ()
+    view = view_of({**times, "rayon simd jemalloc": 0.701})
+    assert len(view.judgement.best[0].cell_ids) > 1
+    (claim,) = recommendations(view)
+    assert claim.subject == "rayon simd jemalloc"
+    assert isinstance(claim.fact, Recommendation)
+    assert (claim.fact.tied, claim.fact.flawed) == ((), ("rayon sonic system",))
+    assert say(claim).endswith(
+        "Single parts of rayon sonic system are worse where they were compared."
+    )

@@ -28,6 +28,7 @@ from bench_framework.report.charts import (
     steps,
 )
 from bench_framework.report.charts.sweep import number_of, sweep_of
+from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import headline, summary
 from bench_framework.report.sections.figure import answer_figure, result_input
@@ -152,12 +153,20 @@ class TestSteps:
 
     def test_a_contrast_with_the_last_step_gives_the_reference(self) -> None:
         data = records.ladder()
+        claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
+        data = replace(data, judgement=replace(data.judgement, claims=claims))
         last, rayon = data.plan.variants[-2:]
         contrast = NamedContrast("against Rayon", last.id, rayon.id, (), "wall")
         plan = replace(data.plan, further_baselines=(), contrasts=(contrast,))
         assert figure_of(replace(data, plan=plan)).points[-1].label == rayon.label
         plan = replace(plan, contrasts=())
         assert figure_of(replace(data, plan=plan)).points[-1].label != rayon.label
+
+    def test_the_recommended_variant_is_a_reference(self) -> None:
+        data = records.ladder()
+        plan = replace(data.plan, further_baselines=(), contrasts=())
+        (claim,) = recommended(data)
+        assert figure_of(replace(data, plan=plan)).points[-1].label == claim.subject
 
 
 def test_shares_are_those_of_the_limit_with_memory(

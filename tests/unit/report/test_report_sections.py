@@ -8,6 +8,7 @@ import pytest
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
+from bench_framework.model.plan.arguments import BIN, INPUT, Word
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import CacheState, Hole, Role
 from bench_framework.model.plan.published import Published
@@ -100,6 +101,25 @@ def test_the_first_line_states_the_verified_page_cache(
     of_caches = replace(data, judgement=replace(data.judgement, states=states))
     lines = {one.name: one.value for one in masthead.lines(of_caches)}
     assert lines.get("Page cache", "") == line
+
+
+@pytest.mark.parametrize(
+    ("times", "files", "more"),
+    [(1, None, "{}"), (1, 1280, "{} (1 280 files)"), (2, 3, "2 × {} (3 files each)")],
+)
+def test_the_first_line_states_the_input_if_there_is_one(
+    data: ReportData, times: int, files: int | None, more: str
+) -> None:
+    (*_, item) = data.plan.inputs
+    command: tuple[Word, ...] = ((BIN,), *[(INPUT,)] * times)
+    cells = tuple(replace(c, command=command, input_id=item.id) for c in data.plan.cells)
+    plan = replace(data.plan, inputs=(item,), cells=cells)
+    (prepared,) = (p for p in data.inputs if p.input_id == item.id)
+    one = replace(data, plan=plan, inputs=(replace(prepared, file_count=files),))
+    assert [line.value for line in masthead.lines(one) if line.name == "Input" and line.top] == [
+        more.format(item.name)
+    ]
+    assert not any(line.top for line in masthead.lines(data) if line.name == "Inputs")
 
 
 def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -> None:
