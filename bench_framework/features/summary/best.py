@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from bench_framework.claims.factory import counts
 from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.features.summary.parts import best_parts
-from bench_framework.features.summary.view import CLOSE, SummaryView
+from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
@@ -19,6 +19,9 @@ from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.result.judgement import BestGroup, Comparison
 
+MUCH: Final = 1.25
+"""The ratio from which on memory, CPU time or dependencies decide between variants that do not differ significantly.
+Below it, the better estimate counts more."""
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
 
@@ -167,10 +170,10 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
 def _choice(view: SummaryView, group: BestGroup) -> _Choice:
     """Return the recommended member of a best group, and the reason if it is not the only one.
 
-    Members whose estimates are within the margin of the best one are compared by measured memory, then
-    CPU time, then number of dependencies; the best estimate is chosen if all of these are equal. A member
-    beyond the margin is not shown to be worse, but a little less memory is not worth the risk. A member with
-    a part that is shown to be worse is left out if another member has no such part.
+    Of the members whose estimates are within the margin of the best one, it is the one with the least measured
+    memory. If all are within 25 % of it, CPU time decides, then the number of dependencies, then the estimate.
+    A member beyond the margin is not shown to be worse, but a little less memory is not worth the risk. A
+    member with a part that is shown to be worse is left out if another member has no such part.
     """
     leaders = view.leaders(group)
     parts = {c: best_parts(view, c) for c in leaders if len(leaders) > 1}
@@ -183,22 +186,20 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
 def _by_criteria(
     view: SummaryView, group: BestGroup, members: list[str], flawed: Sequence[str]
 ) -> _Choice:
-    left = close = [c for c in members if view.alike(c, members[0])]
+    close = [c for c in members if view.alike(c, members[0])]
     if len(close) == 1:
         return _Choice(group, members[0], "estimate" if len(members) > 1 else "", members, flawed)
     criteria: tuple[tuple[Criterion, dict[str, float | None]], ...] = (
-        ("memory", {c: view.medians.get((c, PEAK_RSS)) for c in left}),
-        ("cpu", {c: view.medians.get((c, CPU)) for c in left}),
-        ("dependencies", {c: _dependencies(view, c) for c in left}),
+        ("memory", {c: view.medians.get((c, PEAK_RSS)) for c in close}),
+        ("cpu", {c: view.medians.get((c, CPU)) for c in close}),
+        ("dependencies", {c: _dependencies(view, c) for c in close}),
     )
     for criterion, values in criteria:
-        known = {c: v for c in left if (v := values.get(c)) is not None}
-        if len(known) == len(left):
-            limit = min(known.values()) * CLOSE
-            left = [c for c in left if known[c] <= limit]
-            if len(left) == 1:
-                return _Choice(group, left[0], criterion, close, flawed)
-    return _Choice(group, left[0], "estimate", members, flawed)
+        known = [(v, c) for c, v in values.items() if v is not None]
+        (least, cell_id), (most, _) = (min(known), max(known)) if known else ((0.0, ""), (0.0, ""))
+        if len(known) == len(close) and most > least * MUCH:
+            return _Choice(group, cell_id, criterion, close, flawed)
+    return _Choice(group, members[0], "estimate", members, flawed)
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

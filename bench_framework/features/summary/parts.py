@@ -23,7 +23,7 @@ _OF_DESIGN: Final = frozenset({ReasonCode.NO_STEP, ReasonCode.SEVERAL_AXES})
 
 
 class SingleChange(NamedTuple):
-    """A settled comparison of two cells that differ in one axis or in one changed parameter."""
+    """A comparison of two cells that differ in one axis or in one changed parameter."""
 
     axis: str
     value: str
@@ -55,7 +55,7 @@ def best_parts(view: SummaryView, cell_id: str) -> BestParts | None:
     """Return the parts of a variant that are shown to be worse, or `None` without such a part.
 
     Evidence in a variant that is more like the given one counts more: a value that is better in one engine may be
-    worse in another.
+    worse in another. An inconclusive comparison there outweighs a difference elsewhere.
 
     Args:
         view: the results of the record.
@@ -90,14 +90,14 @@ def part_claims(view: SummaryView, recommendations: Iterable[Claim]) -> Iterator
 
 
 def single_changes(view: SummaryView, input_id: str) -> Iterator[SingleChange]:
-    """Yield the settled single changes on an input, each pair of cells once."""
+    """Yield the single changes on an input, each pair of cells once."""
     plan = view.plan
     cells = (c for c in plan.compared_cells(input_id) if plan.is_choice(c))
     settings = {cell.id: _settings(plan, cell) for cell in cells}
     compared = set[frozenset[str]]()
     for cell_id, ref_id, verdict, interval in _pairs(view):
         pair = frozenset((cell_id, ref_id))
-        if pair in compared or not pair <= settings.keys() or not verdict.settled:
+        if pair in compared or not pair <= settings.keys() or verdict.refused:
             continue
         compared.add(pair)
         mine, other = settings[cell_id], settings[ref_id]

@@ -13,9 +13,11 @@ from bench_framework.features.summary.parts import best_parts, single_changes
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.summary import Recommendation
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.plan.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import say
 from tests.build import require
 from tests.unit.judging.conftest import Study
@@ -32,7 +34,10 @@ AXES = ("engine", "parser", "allocator")
 
 
 def view_of(
-    times: Mapping[str, float], holes: Mapping[str, ReasonCode] | None = None, experiment: str = ""
+    times: Mapping[str, float],
+    holes: Mapping[str, ReasonCode] | None = None,
+    experiment: str = "",
+    noise: float = 0.004,
 ) -> SummaryView:
     """Return a record whose arms have three axes; `experiment` is an arm that changes a parameter instead."""
     example = Study(arms=tuple(times))
@@ -64,8 +69,8 @@ def view_of(
             else ()
         ),
     )
-    noise = random.Random(8)
-    blocks = example.blocks(lambda arm, *_: times.get(arm, 1.0) * math.exp(noise.gauss(0, 0.004)))
+    draw = random.Random(8)
+    blocks = example.blocks(lambda arm, *_: times.get(arm, 1.0) * math.exp(draw.gauss(0, noise)))
     judgement = judge(plan, blocks, {}, example.inputs(), example.looks())
     return SummaryView(plan, judgement, {}, example.inputs())
 
@@ -128,6 +133,31 @@ def test_evidence_in_a_variant_that_is_more_alike_decides() -> None:
 def test_no_difference_in_the_same_context_outweighs_one_in_another() -> None:
     view = view_of({**LADDER, "rayon simd jemalloc": 0.7})
     assert parts_of(view, "rayon sonic jemalloc") is None
+
+
+def test_an_inconclusive_comparison_in_the_same_context_outweighs_a_difference_in_another() -> None:
+    times = {**LADDER, "tokio sonic system": 1.3}
+    assert parts_of(view_of(times, noise=0.03), "rayon sonic jemalloc") is not None
+    view = view_of({**times, "rayon simd jemalloc": 0.705}, noise=0.03)
+    (pair,) = (
+        c
+        for c in view.judgement.every
+        if {*map(view.label, (c.cell_id, c.ref_cell_id))}
+        == {"rayon sonic jemalloc", "rayon simd jemalloc"}
+        and c.metric == "wall"
+    )
+    assert pair.verdict is Verdict.INCONCLUSIVE
+    assert parts_of(view, "rayon sonic jemalloc") is None
+
+
+def test_a_little_less_memory_does_not_decide_between_best_variants() -> None:
+    view = view_of({BASE: 1.0, "tokio simd jemalloc": 0.7, "tokio simd mimalloc": 0.702})
+    names = {view.label(c.id): c.id for c in view.plan.cells}
+    for factor, chosen in ((1.2, "tokio simd jemalloc"), (1.3, "tokio simd mimalloc")):
+        view.medians[names["tokio simd jemalloc"], PEAK_RSS] = factor * 1e6
+        view.medians[names["tokio simd mimalloc"], PEAK_RSS] = 1e6
+        (claim,) = recommendations(view)
+        assert claim.subject == chosen
 
 
 def test_an_excluded_combination_has_no_command() -> None:
