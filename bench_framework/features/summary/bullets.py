@@ -132,6 +132,9 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
     smallest, chosen = (view.medians.get((c, PEAK_RSS), 0.0) for c in (least, cell))
     if smallest * CLOSE < chosen and least != baseline.id:
         fact = replace(fact, least=_memory(view, least))
+    stated = {cell, other if fact.other else cell}
+    rest = (_memory(view, c) for c in view.answered(item.id) if c not in stated)
+    fact = replace(fact, answered=tuple(filter(None, rest)) if fact.memory else ())
     if view.metric != CPU and cell != baseline.id:
         cpu = view.pair(cell, baseline.id, CPU)
         if cpu is not None and cpu.verdict.decided:

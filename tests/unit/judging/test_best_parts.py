@@ -14,7 +14,13 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.summary import Recommendation
 from bench_framework.model.metrics import PEAK_RSS
-from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
+from bench_framework.model.plan.declarations import (
+    Axis,
+    AxisValue,
+    Experiment,
+    Headline,
+    NamedContrast,
+)
 from bench_framework.model.plan.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
@@ -158,6 +164,17 @@ def test_a_little_less_memory_does_not_decide_between_best_variants() -> None:
         view.medians[names["tokio simd mimalloc"], PEAK_RSS] = 1e6
         (claim,) = recommendations(view)
         assert claim.subject == chosen
+
+
+def test_the_memory_of_the_variants_of_the_answer_is_stated() -> None:
+    view = view_of({BASE: 1.0, "tokio simd jemalloc": 0.7, "rayon simd system": 0.9})
+    (item,) = view.plan.inputs
+    of_rayon, of_base = (id_of(view.plan, label) for label in ("rayon simd system", BASE))
+    contrast = NamedContrast("engines", of_rayon, of_base, (item.id,), "wall")
+    plan = replace(view.plan, contrasts=(contrast,), headline=Headline(contrast="engines"))
+    answered = SummaryView(plan, view.judgement, {}, ())
+    assert [answered.label(c) for c in answered.answered(item.id)] == ["rayon simd system", BASE]
+    assert view.answered(item.id) == ()
 
 
 def test_an_excluded_combination_has_no_command() -> None:
