@@ -13,7 +13,6 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Doubling
 from bench_framework.model.plan.plan import Input, Role
-from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.result.judgement import Derived
 from bench_framework.model.verdict import Share, Verdict
 
@@ -23,15 +22,15 @@ UNRESOLVED: Final = "not resolved"
 
 def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
     """Return the contrast that the scenario names as the answer."""
-    headline = view.plan.headline
-    if headline is None:
+    headline, answer = view.plan.headline, view.answer_contrast(item.id)
+    if headline is None or answer is None:
         return []
-    for contrast, cell, reference in contrast_cells(view.plan, item.id):
-        pair = view.pair(cell.id, reference.id, contrast.metric)
-        if contrast.name == headline.contrast and pair is not None:
-            fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict))
-            return [view.claim(pair, fact)]
-    return []
+    contrast, cell, reference = answer
+    pair = view.pair(cell.id, reference.id, contrast.metric)
+    if pair is None:
+        return []
+    fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict))
+    return [view.claim(pair, fact)]
 
 
 def two_commands(view: SummaryView, item: Input) -> list[Claim]:

@@ -20,8 +20,8 @@ from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, messa
 from bench_framework.model.result.judgement import BestGroup, Comparison
 
 MUCH: Final = 1.25
-"""The ratio from which on memory, CPU time or dependencies decide between variants that do not differ significantly.
-Below it, the better estimate counts more."""
+"""Memory, CPU time or dependencies decide between variants that do not differ significantly if the largest value is
+more than this multiple of the smallest."""
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
 
@@ -195,10 +195,10 @@ def _by_criteria(
         ("dependencies", {c: _dependencies(view, c) for c in close}),
     )
     for criterion, values in criteria:
-        known = [(v, c) for c, v in values.items() if v is not None]
-        (least, cell_id), (most, _) = (min(known), max(known)) if known else ((0.0, ""), (0.0, ""))
-        if len(known) == len(close) and most > least * MUCH:
-            return _Choice(group, cell_id, criterion, close, flawed)
+        known = {c: v for c, v in values.items() if v is not None}
+        if len(known) == len(close) and max(known.values()) > min(known.values()) * MUCH:
+            # Of equal values, the first has the best estimate.
+            return _Choice(group, min(known, key=known.__getitem__), criterion, close, flawed)
     return _Choice(group, members[0], "estimate", members, flawed)
 
 

@@ -133,8 +133,9 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
     if smallest * CLOSE < chosen and least != baseline.id:
         fact = replace(fact, least=_memory(view, least))
     stated = {cell, other if fact.other else cell}
-    rest = (_memory(view, c) for c in view.answered(item.id) if c not in stated)
-    fact = replace(fact, answered=tuple(filter(None, rest)) if fact.memory else ())
+    answer = view.answer_contrast(item.id)
+    rest = (_memory(view, c.id) for c in (answer[1:] if answer else ()) if c.id not in stated)
+    fact = replace(fact, of_answer=tuple(filter(None, rest)) if fact.memory else ())
     if view.metric != CPU and cell != baseline.id:
         cpu = view.pair(cell, baseline.id, CPU)
         if cpu is not None and cpu.verdict.decided:

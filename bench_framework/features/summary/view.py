@@ -10,6 +10,7 @@ from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
 from bench_framework.model.metrics import ANONYMOUS, METRICS, PEAK_RSS
+from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -105,13 +106,11 @@ class SummaryView(ComparisonClaims):
         members = [c for c in group.cell_ids if not self.is_duplicate(c)] or group.cell_ids
         return sorted(members, key=self._place)
 
-    def answered(self, input_id: str) -> tuple[str, ...]:
-        """Return the cells of the contrast that answers the question; nothing if another result does."""
+    def answer_contrast(self, input_id: str) -> tuple[NamedContrast, Cell, Cell] | None:
+        """Return the contrast that answers the question, with its candidate and its reference, or `None`."""
         headline = self.plan.headline
-        for contrast, cell, reference in contrast_cells(self.plan, input_id):
-            if headline is not None and contrast.name == headline.contrast:
-                return (cell.id, reference.id)
-        return ()
+        name = headline.contrast if headline else None
+        return next((c for c in contrast_cells(self.plan, input_id) if c[0].name == name), None)
 
     def statement(self, c: Comparison, fact: Fact) -> Claim:
         """Return a claim of the summary whose figures are those of a comparison."""

@@ -143,7 +143,7 @@ class Resources:
     """The variant with the most memory, if it is far more."""
     least: tuple[str, Quantity] | None = None
     """One of the best variants that needs less memory."""
-    answered: tuple[tuple[str, Quantity], ...] = ()
+    of_answer: tuple[tuple[str, Quantity], ...] = ()
     """The other variants that the answer compares."""
     main: Metric
     """The metric of the question."""

@@ -166,15 +166,16 @@ def test_a_little_less_memory_does_not_decide_between_best_variants() -> None:
         assert claim.subject == chosen
 
 
-def test_the_memory_of_the_variants_of_the_answer_is_stated() -> None:
+def test_the_contrast_of_the_answer_has_its_two_configurations() -> None:
     view = view_of({BASE: 1.0, "tokio simd jemalloc": 0.7, "rayon simd system": 0.9})
     (item,) = view.plan.inputs
     of_rayon, of_base = (id_of(view.plan, label) for label in ("rayon simd system", BASE))
     contrast = NamedContrast("engines", of_rayon, of_base, (item.id,), "wall")
     plan = replace(view.plan, contrasts=(contrast,), headline=Headline(contrast="engines"))
-    answered = SummaryView(plan, view.judgement, {}, ())
-    assert [answered.label(c) for c in answered.answered(item.id)] == ["rayon simd system", BASE]
-    assert view.answered(item.id) == ()
+    with_answer = SummaryView(plan, view.judgement, {}, ())
+    (_, *cells) = require(with_answer.answer_contrast(item.id))
+    assert [with_answer.label(c.id) for c in cells] == ["rayon simd system", BASE]
+    assert view.answer_contrast(item.id) is None
 
 
 def test_an_excluded_combination_has_no_command() -> None:
