@@ -3,7 +3,8 @@
 Usage: ``python tests/validation/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 8
 s each. A try is one command, `benchctl run FILE --gate`, on `factor` (compute-bound), on the same with 3 % more work,
 and on the A/A control: it measures until the gate can judge, and measures again what looks worse. Every fourth try
-has no more work, so that any difference is a false positive. It prints a table and exits with 1 if a mark is missed.
+has no more work, so that any difference is a false positive. Each try
+prints a line to stderr. Then it prints a table and exits with 1 if a mark is missed.
 
 benchctl waits until another benchctl has finished measuring. The time of a try that waited does not count.
 """
@@ -234,6 +235,12 @@ def main(count: int, effect: float) -> int:
         while sum(t.more for t in tries) < count:
             number += 1
             tries.append(tried(folder, number, more=number % EQUAL_EVERY != 0))
+            last = tries[-1]
+            print(
+                f"try {number}: {effect if last.more else 0:+.0%}, exit {last.gate}, {last.took_s:.1f} s",
+                file=sys.stderr,
+                flush=True,
+            )
     print(
         f"load {os.getloadavg()[0]:.1f} at the end;"
         f" {sum(waited(tries))} of {len(tries)} tries waited for another benchctl"
