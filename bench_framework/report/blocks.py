@@ -320,6 +320,8 @@ class MastheadLine:
     value: str
     top: bool = False
     """True if its value is also printed above the title. All lines are in "About this record"."""
+    kind: str = ""
+    """Noun that is printed before it there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,7 +355,9 @@ class Document:
     @property
     def head(self) -> tuple[str, ...]:
         """Return the values of the lines that are printed above the title."""
-        return tuple(line.value for line in self.masthead if line.top)
+        return tuple(
+            " ".join(filter(None, (line.kind, line.value))) for line in self.masthead if line.top
+        )
 
     @property
     def report(self) -> tuple[Section, ...]:

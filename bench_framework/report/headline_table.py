@@ -174,7 +174,7 @@ def stopped(data: ReportData, cell_id: str) -> str:
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
-    """Return the sort key of a row: its ratio. Rows that were not compared are last."""
+    """Return the sort key of a row: its ratio. Bounds and rows that were not compared are last."""
     if data.state(cell.id).refusal:
         return 2, 0.0
     if cell.role is Role.BASELINE:
@@ -184,7 +184,7 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
         return 0, comparison.shown.ratio
     mine = data.summary(cell.id, data.metric)
     other = data.summary(baseline.id, data.metric) if baseline else None
-    if mine is not None and other is not None and other.median > 0:
+    if cell.role is not Role.BOUND and mine is not None and other is not None and other.median > 0:
         return 0, mine.median / other.median
     return 1, mine.median if mine else 0.0
 

@@ -72,8 +72,12 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     estimated = any(value_by_ratio(data, cell) is not None for cell in in_report(data, arms))
-    by_ratio = f" {BY_RATIO}" if estimated else ""
-    caption = f"{by_variant(data, item)}.{by_ratio} {amounts.colours(data)}."
+    parts = (
+        f"{by_variant(data, item)}.",
+        BY_RATIO if estimated else "",
+        amounts.caption(data, rows),
+    )
+    caption = " ".join(filter(None, parts))
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
     compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]

@@ -39,10 +39,10 @@ class Words:
 
 WORDS: Final[dict[Verdict, Words]] = {
     Verdict.BETTER: Words("▼", "v", "faster"),
-    Verdict.BETTER_SIZE_UNCERTAIN: Words("·", "?", "faster, size uncertain"),
+    Verdict.BETTER_SIZE_UNCERTAIN: Words("▽", "v?", "faster, size uncertain"),
     Verdict.EQUIVALENT: Words("≡", "~", "equivalent"),
     Verdict.INCONCLUSIVE: Words("·", "?", "inconclusive"),
-    Verdict.WORSE_SIZE_UNCERTAIN: Words("·", "?", "slower, size uncertain"),
+    Verdict.WORSE_SIZE_UNCERTAIN: Words("△", "^?", "slower, size uncertain"),
     Verdict.WORSE: Words("▲", "^", "slower"),
     Verdict.SINGLE_RUN: Words("·1", ".1", "single run"),
     Verdict.OTHER_OUTPUT: Words("≠", "!=", "other output"),

@@ -69,12 +69,12 @@ def test_its_strategies_run_as_requested_with_their_bounds(
     # The loops have both kinds of pages. fio does not report its own.
     pages = {(row["variant"], row["effective_pages"]) for row in runs if row["effective_pages"]}
     assert all(row["effective_pages"] in ("", row["axis_pages"]) for row in runs)
-    for loop in ("native loop", "Python loop"):
+    for loop in ("Rust loop", "Python loop"):
         assert {(loop, "huge"), (f"{loop}, 4 KiB", "small")} <= pages
 
     threads = {row["variant"]: int(row["threads"]) for row in runs if row["threads"]}
-    assert threads["8 native threads"] == 8
-    assert threads["native loop"] == 1
+    assert threads["8 Rust threads"] == 8
+    assert threads["Rust loop"] == 1
     assert threads["single buffer"] == 1
     # One thread fills; the scheduler decides how many of the eight writers receive a block.
     assert threads["8 Python threads"] > 2

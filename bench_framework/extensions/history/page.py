@@ -270,7 +270,7 @@ def _draw_row(
         if p.y_lo is None:
             continue
         if p.text and line:
-            colour = colours[(MORE if p.strong else LESS).token]
+            colour = colours[MORE if p.strong else LESS]
             frame.strokes(ax, [line], colours["ink"], 1.6)
             frame.strokes(ax, [[(x, base + 2), (x, base + ROW - 4)]], colour, 1.0, linestyle=":")
             frame.words(ax, (x - 4, base + ROW - 9), p.text, colour, ha="right")

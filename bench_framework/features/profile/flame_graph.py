@@ -88,7 +88,7 @@ class _Graph:
         distance = t_quantile(0.5 + LEVEL / 2, max(1, runs - 2)) * math.hypot(here[1], there[1])
         if abs(here[0] - there[0]) <= distance:
             return "user"
-        return MORE.token if here[0] > there[0] else LESS.token
+        return MORE if here[0] > there[0] else LESS
 
     def words(self, box: _Box) -> str:
         """Return the figures of a box."""
@@ -145,8 +145,8 @@ def difference_svg(profile: Profile, reference: Profile, unit: str, labels: tupl
         f"coloured if the 95 % interval of the difference excludes 0"
     )
     legend = {
-        f"more in {label}": MORE.token,
-        f"less in {label}": LESS.token,
+        f"more in {label}": MORE,
+        f"less in {label}": LESS,
         "no difference is shown": "user",
     }
     graph = _Graph(_tree(profile, reference), (profile, reference), unit, legend)

@@ -4,7 +4,7 @@ If the best variants do not differ significantly, a tie-break chooses the recomm
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -20,8 +20,8 @@ from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, messa
 from bench_framework.model.result.judgement import BestGroup, Comparison
 
 MUCH: Final = 1.25
-"""Memory, CPU time or dependencies decide between variants that do not differ significantly if the largest value is
-more than this multiple of the smallest."""
+"""Limit as a multiple of the least memory, CPU time or dependencies of variants that do not differ significantly. Those
+above it are not recommended."""
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
 
@@ -115,16 +115,15 @@ def _reasons(view: SummaryView, group: BestGroup) -> tuple[tuple[str, Reason], .
 
 
 class _Choice(NamedTuple):
-    """The recommended member of a best group, and the criterion if it is not the only one.
+    """The recommended member of a best group.
 
-    `among` are the members that the criterion compares, `flawed` those that it does not because a single part of them
-    is shown to be worse.
+    `ties` are the others, by the criterion that decides against them, `flawed` those that are not considered because a
+    single part of them is shown to be worse.
     """
 
     group: BestGroup
     cell_id: str
-    criterion: Criterion
-    among: Sequence[str]
+    ties: Sequence[tuple[Criterion, Sequence[str]]]
     flawed: Sequence[str] = ()
 
 
@@ -138,68 +137,74 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
         if group.cell_ids and any(c.verdict.decided for c in group.comparisons)
     ]
     recommended = [_recommendation(view, choice) for choice in chosen]
-    alike = {(c.subject, f.tied, f.criterion, f.beats_all, f.flawed) for c, f in recommended}
+    alike = {(c.subject, _without_memory(f)) for c, f in recommended}
     if len(alike) == 1 and len(recommended) == len(view.plan.inputs) > 1:
         claim, fact = recommended[0]
-        yield replace(claim, scope=(), fact=replace(fact, inputs=len(recommended)))
+        fact = replace(_without_memory(fact), inputs=len(recommended))
+        yield replace(claim, scope=(), fact=fact)
         return
-    for claim, fact in recommended:
-        memory = view.amount(claim.cells[0]) if fact.criterion == "memory" else None
-        yield replace(claim, fact=replace(fact, memory=memory))
+    yield from (replace(claim, fact=fact) for claim, fact in recommended)
+
+
+def _without_memory(fact: facts.Recommendation) -> facts.Recommendation:
+    """Return what is equal on all inputs: the memory is not."""
+    return replace(fact, ties=tuple(replace(tie, memory=()) for tie in fact.ties))
 
 
 def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Recommendation]:
-    group, cell, criterion, among, flawed = choice
-    tied = [c for c in among if c != cell]
+    group, cell, ties, flawed = choice
     baseline = view.plan.baseline_cell(group.input_id)
     others = [c.id for c in view.compared(group.input_id) if c.id != cell]
     pairs = [view.pair(cell, other, group.metric) for other in others]
     fact = facts.Recommendation(
-        tied=view.labels(tied),
+        ties=tuple(_tie(view, cell, criterion, members) for criterion, members in ties),
         flawed=view.labels(flawed),
-        criterion=criterion,
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
         among=view.choice(),
     )
-    scope, cells = view.scope(group.input_id), (cell, *tied)
+    scope, cells = view.scope(group.input_id), (cell, *(c for _, tied in ties for c in tied))
     claim = Claim(view.label(cell), metric=group.metric, scope=scope, cells=cells, fact=fact)
     return claim, fact
 
 
-def _choice(view: SummaryView, group: BestGroup) -> _Choice:
-    """Return the recommended member of a best group, and the reason if it is not the only one.
+def _tie(view: SummaryView, cell: str, criterion: Criterion, members: Sequence[str]) -> facts.Tie:
+    measured = (cell, *members) if len(members) == 1 else (cell,)
+    amounts = [view.amount(c) for c in measured] if criterion == "memory" else []
+    memory = tuple(amount for amount in amounts if amount is not None)
+    return facts.Tie(members=view.labels(members), criterion=criterion, memory=memory)
 
-    Of the members whose estimates are within the margin of the best one, it is the one with the least measured
-    memory. If all are within 25 % of it, CPU time decides, then the number of dependencies, then the estimate.
-    A member beyond the margin is not shown to be worse, but a little less memory is not worth the risk. A
-    member with a part that is shown to be worse is left out if another member has no such part.
+
+def _choice(view: SummaryView, group: BestGroup) -> _Choice:
+    """Return the recommended member of a best group, and what decides against the others.
+
+    A member with a part that is shown to be worse is left out if another member has no such part. Of those whose
+    estimates are within the margin of the best one, all that need 25 % more memory than the least are left out, then
+    those that need as much more CPU time, then those with as many more dependencies. Of the rest, the best estimate
+    decides. A member beyond the margin is not shown to be worse, but a little less memory is not worth the risk.
     """
     leaders = view.leaders(group)
     parts = {c: best_parts(view, c) for c in leaders if len(leaders) > 1}
     flawed = [c for c, of_cell in parts.items() if of_cell is not None and of_cell.worse]
-    if 0 < len(flawed) < len(leaders):
-        return _by_criteria(view, group, [c for c in leaders if c not in flawed], flawed)
-    return _by_criteria(view, group, leaders, ())
-
-
-def _by_criteria(
-    view: SummaryView, group: BestGroup, members: list[str], flawed: Sequence[str]
-) -> _Choice:
-    close = [c for c in members if view.alike(c, members[0])]
-    if len(close) == 1:
-        return _Choice(group, members[0], "estimate" if len(members) > 1 else "", members, flawed)
-    criteria: tuple[tuple[Criterion, dict[str, float | None]], ...] = (
-        ("memory", {c: view.medians.get((c, PEAK_RSS)) for c in close}),
-        ("cpu", {c: view.medians.get((c, CPU)) for c in close}),
-        ("dependencies", {c: _dependencies(view, c) for c in close}),
+    if len(flawed) == len(leaders):
+        flawed = []
+    members = [c for c in leaders if c not in flawed]
+    rest = [c for c in members if view.alike(c, members[0])]
+    ties: list[tuple[Criterion, list[str]]] = []
+    criteria: tuple[tuple[Criterion, Callable[[str], float | None]], ...] = (
+        ("memory", lambda c: view.medians.get((c, PEAK_RSS))),
+        ("cpu", lambda c: view.medians.get((c, CPU))),
+        ("dependencies", lambda c: _dependencies(view, c)),
     )
-    for criterion, values in criteria:
-        known = {c: v for c, v in values.items() if v is not None}
-        if len(known) == len(close) and max(known.values()) > min(known.values()) * MUCH:
-            # Of equal values, the first has the best estimate.
-            return _Choice(group, min(known, key=known.__getitem__), criterion, close, flawed)
-    return _Choice(group, members[0], "estimate", members, flawed)
+    for criterion, value in criteria:
+        known = {c: v for c in rest if (v := value(c)) is not None}
+        if len(known) == len(rest):
+            most = min(known.values()) * MUCH
+            ties.append((criterion, [c for c in rest if known[c] > most]))
+            rest = [c for c in rest if known[c] <= most]
+    decided = {c for _, cells in ties for c in cells}
+    ties.append(("estimate", [c for c in members if c != rest[0] and c not in decided]))
+    return _Choice(group, rest[0], [tie for tie in ties if tie[1]], flawed)
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

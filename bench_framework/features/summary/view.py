@@ -143,9 +143,18 @@ class SummaryView(ComparisonClaims):
         return self.amount(cell_id, ANONYMOUS)
 
     def choice(self) -> tuple[str, ...]:
-        """Return the values to which the scenario restricts the choice, empty without them."""
+        """Return the values to which the scenario restricts the choice, empty without them.
+
+        A value without a label of its own is stated with its axis, such as ``io=read``.
+        """
+        labels = {
+            (axis.name, value.name): value.label
+            for axis in self.plan.axes
+            for value in axis.values
+            if value.label != value.name
+        }
         return tuple(
-            " ".join(f"{axis}={value}" for axis, value in values)
+            " ".join(labels.get(pair, "=".join(pair)) for pair in values)
             for values in self.plan.choose_from
         )
 

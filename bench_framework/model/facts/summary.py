@@ -8,8 +8,8 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Share, Verdict
 
-Criterion = Literal["", "memory", "cpu", "dependencies", "estimate"]
-"""The tie-break between variants that do not differ significantly. Empty without a tie."""
+Criterion = Literal["memory", "cpu", "dependencies", "estimate"]
+"""The tie-break between variants that do not differ significantly."""
 RejectionOutcome = Verdict | Literal["not measured", "same program"]
 
 
@@ -65,20 +65,27 @@ class Nothing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tie:
+    """Variants that do not differ significantly from the recommended one, and what decides against them."""
+
+    members: tuple[str, ...]
+    criterion: Criterion
+    memory: tuple[Quantity, ...] = ()
+    """The memory of the recommended variant and, if it is the only one, of the member, if memory decides."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
     """The variant to use on an input, or on all of them."""
 
     kind: Literal["recommendation"] = "recommendation"
-    tied: tuple[str, ...] = ()
-    criterion: Criterion = ""
+    ties: tuple[Tie, ...] = ()
     is_baseline: bool = False
     beats_all: bool = False
     """True if it is significantly better than every other variant."""
     among: tuple[str, ...] = ()
     inputs: int | None = None
     """The number of inputs, if it is the same on all of several."""
-    memory: Quantity | None = None
-    """Its memory, if that is why."""
     flawed: tuple[str, ...] = ()
     """Members of the best group that are left out because a single part of them is shown to be worse."""
 

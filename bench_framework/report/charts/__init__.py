@@ -9,7 +9,6 @@ vision deficiency.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from bench_framework.model.verdict import Verdict
@@ -45,41 +44,19 @@ SENTINELS: Final[dict[str, str]] = {
 """Sentinel colour of each token in the drawing. No chart uses these colours directly."""
 
 
-@dataclass(frozen=True, slots=True)
-class Direction:
-    """The colour of a direction as a token, and the mark next to it. Colour is never the only sign."""
-
-    token: str
-    mark: str
-
-    @property
-    def decided(self) -> bool:
-        """Return whether it is less or more: it has a colour that is not grey."""
-        return self in (LESS, MORE)
+LESS: Final = "accent"
+MORE: Final = "alert"
+OTHER: Final = "muted"
+"""Tokens of smaller and larger values, and of every verdict without a certain size."""
 
 
-LESS: Final = Direction("accent", "▼")
-MORE: Final = Direction("alert", "▲")
-SAME: Final = Direction("muted", "≡")
-UNKNOWN: Final = Direction("muted", "·")
-"""Also of a difference whose interval reaches into the margin."""
-
-
-def direction(verdict: Verdict | None) -> Direction:
-    """Return the direction of a verdict: the only definition of these colours and marks."""
-    match verdict:
-        case Verdict.BETTER:
-            return LESS
-        case Verdict.WORSE:
-            return MORE
-        case Verdict.EQUIVALENT:
-            return SAME
-        case _:
-            return UNKNOWN
+def token(verdict: Verdict | None) -> str:
+    """Return the colour of a verdict as a token. Colour is never the only sign: see `glyph`."""
+    return {Verdict.BETTER: LESS, Verdict.WORSE: MORE}.get(verdict, OTHER) if verdict else OTHER
 
 
 BADGES: Final[dict[str, str]] = {
-    **{v.value: direction(v).token for v in Verdict if v.decided or v is Verdict.EQUIVALENT},
+    **{v.value: token(v) for v in Verdict if v.decided or v is Verdict.EQUIVALENT},
     **dict.fromkeys(("failed", "other-output", "not-comparable"), "series-3"),
 }
 """Token of the background of verdict codes in a table of a notebook, whose page can be light or dark.

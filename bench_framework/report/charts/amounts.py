@@ -1,9 +1,10 @@
 """Values and changes of a figure as text: the unit of a metric, and one scale of changes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.charts import direction
+from bench_framework.report.blocks import Point, Row
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import (
     format_percent,
@@ -12,7 +13,7 @@ from bench_framework.text.numbers import (
     signed_percent,
     significant,
 )
-from bench_framework.text.words import change
+from bench_framework.text.words import change, glyph
 from bench_framework.units import THIN_SPACE
 
 
@@ -50,7 +51,12 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
     """
     if verdict is not None and data.higher(data.metric):
         verdict = verdict.opposite
-    return f"{direction(verdict).mark} {amount(data, ratio)}"
+    return f"{mark(verdict)} {amount(data, ratio)}"
+
+
+def mark(verdict: Verdict | None) -> str:
+    """Return the glyph of a verdict; without one, that of an inconclusive comparison."""
+    return glyph(verdict or Verdict.INCONCLUSIVE)
 
 
 def amount(data: ReportData, ratio: float) -> str:
@@ -62,7 +68,18 @@ def amount(data: ReportData, ratio: float) -> str:
     return f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
 
 
-def colours(data: ReportData) -> str:
-    """Return what marks and colours mean, in figures and tables. The coloured marks are ▼ and ▲."""
-    margin = format_percent(data.margin)
-    return f"▼ ▲: by more than {margin}; ≡: no difference; ·: small or inconclusive"
+def caption(data: ReportData, rows: Iterable[Point | Row], *parts: str) -> str:
+    """Return parts of a caption, and what the marks of the figure or table mean: those that it has."""
+    verdicts = {row.verdict for row in rows}
+    meanings = {
+        f"by more than {format_percent(data.margin)}": (Verdict.BETTER, Verdict.WORSE),
+        "size uncertain": (Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN),
+        "no difference": (Verdict.EQUIVALENT,),
+        "inconclusive": (Verdict.INCONCLUSIVE,),
+    }
+    legend = [
+        f"{' '.join(glyph(verdict) for verdict in group if verdict in verdicts)}: {meaning}"
+        for meaning, group in meanings.items()
+        if not verdicts.isdisjoint(group)
+    ]
+    return f"{'; '.join([*parts, *legend])}." if parts or legend else ""

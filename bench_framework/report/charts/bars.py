@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.result.judgement import Derived
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, direction, frame, rows
+from bench_framework.report.charts import Axes, Palette, frame, rows, token
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import shortest, size_unit
 from bench_framework.units import THIN_SPACE
@@ -90,7 +90,7 @@ def draw_changes(ax: Axes, figure: Figure, colours: Palette) -> None:
     dots = bool(figure.mark("alone"))
     for place in laid.places:
         point, y = place.point, place.y
-        colour = colours[direction(point.verdict).token]
+        colour = colours[token(point.verdict)]
         if dots:
             _dot(ax, at(point.x), y, colour, colours["ground"], filled=point.verdict is not None)
         else:

@@ -4,7 +4,7 @@ from typing import Final
 
 from bench_framework.model.plan.plan import Cell as PlanCell, Input
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
+from bench_framework.report.charts import Axes, Palette, amounts, frame, rows, token
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval, revision_cells, value_by_ratio
@@ -39,7 +39,8 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
         if left_out > 0
         else ""
     )
-    desc = f"Hollow: {base}; filled: {head}; lines: {CI}s; {amounts.colours(data)}.{more}"
+    legend = (f"Hollow: {base}", f"filled: {head}", f"lines: {CI}s")
+    desc = amounts.caption(data, points, *legend) + more
     return Figure(
         "answer-figure",
         "dumbbell",
@@ -119,7 +120,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     )
     for place in laid.places:
         point = place.point
-        colour = colours[direction(point.verdict).token]
+        colour = colours[token(point.verdict)]
         frame.interval(ax, point.x_lo, point.x_hi, scale, place.y, colour)
         ends_ = [(scale(point.y), place.y), (scale(point.x), place.y)]
         frame.strokes(ax, [ends_], colour, 3.0, zorder=3)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame, rows
+from bench_framework.report.charts import Axes, Palette, Scale, amounts, frame, rows, token
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_parts, mark, plain_interval, revision_cells
 from bench_framework.report.table_cells import CI
@@ -19,7 +19,6 @@ from bench_framework.units import MINUS, THIN_SPACE, counted
 MOST_ROWS: Final = 10
 LEAST_REACH: Final = 1.3
 """Smallest factor by which the range may exceed the estimates to show their intervals."""
-PERCENT: Final = (90, 75, 50, 40, 30, 25, 20, 15, 10, 5, 2, 1)
 FACTORS: Final = (1.25, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100)
 TICK_ROOM: Final = 44.0
 POINT: Final = 7.0
@@ -49,10 +48,9 @@ def forest(data: ReportData, item: Input) -> Figure | None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
     more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
-    desc = (
-        f"{capital(noun(data.metric))}{f' on {where}' if where else ''}; lines: {CI}s; "
-        f"band: ±{format_percent(data.margin)}; {amounts.colours(data)}.{more}"
-    )
+    name = f"{capital(noun(data.metric))}{f' on {where}' if where else ''}"
+    band = f"band: ±{format_percent(data.margin)}"
+    desc = amounts.caption(data, points, name, f"lines: {CI}s", band) + more
     table = _table(points)
     name, marks = (
         f"Change relative to {base}",
@@ -131,14 +129,18 @@ def _table(points: Sequence[Point]) -> Table:
 
 
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
-    """Draw the rows from top to bottom. The axis is logarithmic, with ticks in percent or factors."""
+    """Draw the rows from top to bottom. The axis is linear with ticks in percent, logarithmic with factors."""
     laid = rows.with_column(figure)
     lo, hi = limits(figure)
-    at = frame.log_scale(lo, hi, (laid.left + 4, laid.right - 4))
     times = bool(figure.mark("times"))
-    ticks = kept_ticks(lo, hi, laid.right - laid.left, times=times)
-    labels = [(tick, tick_label(tick, times=times)) for tick in ticks]
-    rows.draw_axis(ax, laid, at, labels, colours, even=False)
+    scale = frame.log_scale if times else frame.linear_scale
+    at = scale(lo, hi, (laid.left + 4, laid.right - 4))
+    if times:
+        ticks = [(tick, f"{shortest(tick, 3)}×") for tick in kept_factors(lo, hi, at)]
+    else:
+        percents = frame.nice_between(100 * (lo - 1), 100 * (hi - 1), 5 if figure.narrow else 8)
+        ticks = [(1 + tick / 100, _percent(tick)) for tick in percents]
+    rows.draw_axis(ax, laid, at, ticks, colours, even=not times)
     if margin := figure.mark("margin"):
         ends = at(max(lo, 1 / (1 + margin))), at(min(hi, 1 + margin))
         band = {"facecolor": colours["band"], "edgecolor": "none", "zorder": -1}
@@ -158,7 +160,7 @@ def _mark(
         hollow = {"markerfacecolor": colours["ground"], "markeredgecolor": colours["ink"]}
         frame.marks(ax, [(at(1.0), place.y)], "D", markersize=POINT - 1, zorder=4, **hollow)
         return
-    colour = colours[direction(point.verdict).token]
+    colour = colours[token(point.verdict)]
     if point.x_lo is not None and point.x_hi is not None:
         line = [(at(point.x_lo), place.y), (at(point.x_hi), place.y)]
         frame.strokes(ax, [line], colour, 1.6, zorder=2)
@@ -193,25 +195,21 @@ def limits(figure: Figure) -> tuple[float, float]:
     return low / pad, high * pad
 
 
-def kept_ticks(lo: float, hi: float, room: float, *, times: bool = True) -> list[float]:
-    """Return ticks within the range that do not overlap. The tick at 1 is always included."""
-    percents = [p / 100 for p in (*PERCENT, 150, 200, 300)]
-    factors = [*FACTORS, *(1 / f for f in FACTORS)]
-    every = factors if times else [*(1 + p for p in percents), *(1 - p for p in percents if p < 1)]
-    scale = room / math.log2(hi / lo)
+def kept_factors(lo: float, hi: float, at: Scale) -> list[float]:
+    """Return ticks of a logarithmic axis that do not overlap. The tick at 1 is always included."""
     ticks = [1.0]
     # Of ticks that do not fit together, the rounder number stays.
-    for tick in sorted(every, key=lambda t: (_fine(t, times=times), abs(math.log2(t)))):
-        if lo <= tick <= hi and all(abs(math.log2(tick / k)) * scale >= TICK_ROOM for k in ticks):
+    for tick in sorted(
+        (*FACTORS, *(1 / f for f in FACTORS)), key=lambda t: (_fine(t), abs(math.log2(t)))
+    ):
+        if lo <= tick <= hi and all(abs(at(tick) - at(k)) >= TICK_ROOM for k in ticks):
             ticks.append(tick)
     return sorted(ticks)
 
 
-def _fine(tick: float, *, times: bool) -> int:
-    """Return how many digits a tick has: 0 for 10, 20 and 50 %, or for 2, 5 and 10 times."""
-    if times:
-        return int(round(max(tick, 1 / tick), 2) not in {2, 5, 10, 100})
-    return int(round(100 * abs(tick - 1)) not in {5, 10, 20, 50, 100, 200})
+def _fine(tick: float) -> bool:
+    """Return whether a factor has more digits than 2, 5 or 10 times."""
+    return round(max(tick, 1 / tick), 2) not in {2, 5, 10, 100}
 
 
 def _marker(point: Point) -> str:
@@ -223,10 +221,6 @@ def _marker(point: Point) -> str:
     return HOLLOW
 
 
-def tick_label(tick: float, *, times: bool) -> str:
-    """Return the label of a tick: ``−20 %`` or ``0.5×``."""
-    if times:
-        return f"{shortest(tick, 3)}×"
-    percent = round(100 * (tick - 1), 6)
-    sign = MINUS if percent < 0 else "+" if percent > 0 else ""
-    return f"{sign}{shortest(abs(percent), 3)}{THIN_SPACE}%"
+def _percent(tick: float) -> str:
+    sign = MINUS if tick < 0 else "+" if tick > 0 else ""
+    return f"{sign}{shortest(abs(tick), 3)}{THIN_SPACE}%"

@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.report.blocks import Figure, Point, Table
-from bench_framework.report.charts import Axes, Palette, direction, frame
+from bench_framework.report.charts import OTHER, Axes, Palette, frame, token
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import contrast_cells
 from bench_framework.text.numbers import DASH, show_comparison
@@ -197,10 +197,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         top = height - TOP - point.y * ROW
         field = (ends, top - ROW + 1, top - 1)
         shade = _shade(point.x_lo)
-        way = direction(point.verdict)
+        colour = token(point.verdict)
         inconclusive = point.verdict is not None and point.verdict.value == "inconclusive"
-        if shade and way.decided:
-            ax.fill_between(*field, facecolor=colours[way.token], edgecolor="none", alpha=shade)
+        if shade and colour != OTHER:
+            ax.fill_between(*field, facecolor=colours[colour], edgecolor="none", alpha=shade)
         edge = {"facecolor": "none", "edgecolor": colours["rule"], "linewidth": 0.8}
         ax.fill_between(*field, hatch="////" if inconclusive else None, **edge)
     frame.words(ax, (left, 10), figure.label("x"), colours["muted"])

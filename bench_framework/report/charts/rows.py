@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Direction, Palette, Scale, direction, frame
+from bench_framework.report.charts import Axes, Palette, Scale, frame, token
 
 ROW: Final = 22.0
 LINE: Final = 14.0
@@ -190,7 +190,7 @@ def _draw_figures(ax: Axes, rows: Rows, place: Place, colours: Palette) -> None:
         above = len(place.name) - (1 if place.begin > rows.left else 0)
         y = _head(rows, place) - LINE * above
     if point.lead:
-        colour = colours[direction(point.verdict).token]
+        colour = colours[token(point.verdict)]
         bold = {"fontsize": frame.TEXT, "fontweight": "bold"}
         frame.words(ax, (x, y), point.lead, colour, **bold)
     for number, line in enumerate(place.text):
@@ -252,7 +252,7 @@ def upright(rows: Rows, x: float) -> list[Line]:
 
 
 def draw_bar(
-    ax: Axes, ends: tuple[float, float], y: float, colours: Palette, way: Direction, *, faint: bool
+    ax: Axes, ends: tuple[float, float], y: float, colour: str, colours: Palette, *, faint: bool
 ) -> None:
     """Draw a bar between two places; a faint one is no change."""
     low, high = min(ends), max(ends)
@@ -260,4 +260,4 @@ def draw_bar(
     span = ((low, high), y - BAR, y + BAR)
     ax.fill_between(*span, facecolor=colours["ground"], edgecolor="none", zorder=1.5)
     style = {"edgecolor": "none", "alpha": FAINT if faint else STRONG, "zorder": 2}
-    ax.fill_between(*span, facecolor=colours[way.token], **style)
+    ax.fill_between(*span, facecolor=colour, **style)

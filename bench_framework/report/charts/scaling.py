@@ -6,7 +6,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import Axes, Palette, direction, frame
+from bench_framework.report.charts import Axes, Palette, frame, token
 
 BOTTOM: Final = 46.0
 TALL: Final = 246.0
@@ -116,8 +116,8 @@ def _style(points: list[Point], labels: list[str], colours: Palette) -> tuple[st
     """Return the colour of the direction, and a marker that differs from those of other lines."""
     if (name := points[0].series) not in labels:
         return colours["rule"], ""
-    token = "ink" if points[0].baseline else direction(points[0].verdict).token
-    return colours[token], MARKERS[labels.index(name) % len(MARKERS)]
+    colour = "ink" if points[0].baseline else token(points[0].verdict)
+    return colours[colour], MARKERS[labels.index(name) % len(MARKERS)]
 
 
 def _line(

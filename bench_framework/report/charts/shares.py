@@ -7,11 +7,11 @@ from bench_framework.compare.derived_values import LimitShare, limit_shares
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
-from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
+from bench_framework.report.charts import OTHER, Axes, Palette, amounts, frame, rows, token
 from bench_framework.report.context import ReportData
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
-from bench_framework.text.words import word
+from bench_framework.text.words import glyph, word
 
 FEWEST: Final = 2
 """Fewest shares of a figure."""
@@ -32,10 +32,8 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
     kind = "the change" if of_changes else "the share"
     where = data.on_input(item, "")
-    desc = (
-        f"Whole runs and peak memory{f' on {where}' if where else ''}; lines: {CI}s; "
-        f"{amounts.colours(data)}."
-    )
+    what = f"Whole runs and peak memory{f' on {where}' if where else ''}"
+    desc = amounts.caption(data, points, what, f"lines: {CI}s")
     limit = listed[0].limit
     return Figure(
         "answer-figure",
@@ -54,7 +52,7 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     baseline = data.plan.cell(cell_id).role is Role.BASELINE
     note = "baseline" if baseline else ""
     if verdict is not None and not baseline:
-        mark = f"{direction(verdict).mark}{NBSP}" if verdict.settled else ""
+        mark = f"{glyph(verdict)}{NBSP}" if verdict.settled else ""
         note = f"{mark}{word(verdict, data.metric)}"
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
@@ -134,7 +132,7 @@ def _bounds(point: Point) -> str:
 def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a bar from zero to each share (`x`), its interval, and a line at 100 %."""
     most = max(1.0, *(max(p.x, p.x_hi or 0.0) for p in figure.points))
-    laid = rows.after_marks(figure, lambda p: max(p.x, p.x_hi or 0.0) / most)
+    laid = rows.with_column(figure)
 
     def at(share: float) -> float:
         return laid.left + share / most * (laid.right - laid.left)
@@ -144,7 +142,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)
     for place in laid.places:
         point = place.point
-        ends, way = (at(0.0), at(point.x)), direction(point.verdict)
-        rows.draw_bar(ax, ends, place.y, colours, way, faint=not way.decided)
+        ends, colour = (at(0.0), at(point.x)), token(point.verdict)
+        rows.draw_bar(ax, ends, place.y, colours[colour], colours, faint=colour == OTHER)
         frame.interval(ax, point.x_lo, point.x_hi, at, place.y, colours["ink"])
     rows.draw_texts(ax, laid, colours)

@@ -6,7 +6,7 @@ from typing import Final
 
 from bench_framework.model.plan.plan import Input, Role, Variant
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
+from bench_framework.report.charts import OTHER, Axes, Palette, Scale, amounts, frame, token
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval, value_by_ratio
@@ -62,10 +62,8 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
     if any(point.y <= 0 for point in points):
         return None
     name = noun(data.metric)
-    desc = (
-        f"Median {name}, both axes logarithmic; changes on {item.label} relative to "
-        f"{data.baseline_on(item).label}; {amounts.colours(data)}."
-    )
+    changes = f"changes on {item.label} relative to {data.baseline_on(item).label}"
+    desc = amounts.caption(data, points, f"Median {name}, both axes logarithmic", changes)
     return Figure(
         "answer-figure",
         "sizes",
@@ -177,7 +175,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         colour = _colour(points[0], colours)
         line = [(across(p.x), up(p.y)) for p in points]
         marker = MARKERS[number % len(MARKERS)]
-        solid = direction(points[0].verdict).decided
+        solid = token(points[0].verdict) != OTHER
         face = colour if solid else colours["ground"]
         dashed = {"linestyle": (0, (4, 2))} if points[0].baseline else {}
         frame.strokes(ax, [line], colour, 1.6, zorder=2, **dashed)
@@ -201,7 +199,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def _colour(point: Point, colours: Palette) -> str:
-    return colours["ink" if point.baseline else direction(point.verdict).token]
+    return colours["ink" if point.baseline else token(point.verdict)]
 
 
 def _lead(point: Point) -> str:

@@ -9,7 +9,7 @@ from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.result.structure import Contribution, Step
 from bench_framework.model.verdict import Interval
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, amounts, direction, frame, rows
+from bench_framework.report.charts import OTHER, Axes, Palette, amounts, frame, rows, token
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
@@ -58,10 +58,8 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     table = _table(data, points, changes, unit)
     scaled = tuple(_scaled(point, unit.factor) for point in points)
     where = data.on_input(item, "")
-    desc = (
-        f"Median {noun(data.metric)}{f' on {where}' if where else ''}; lines: {CI}s of the steps; "
-        f"{amounts.colours(data)}."
-    )
+    name = f"Median {noun(data.metric)}{f' on {where}' if where else ''}"
+    desc = amounts.caption(data, points, name, f"lines: {CI}s of the steps", f"dotted: {label}")
     axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor
     return Figure(
         "answer-figure",
@@ -199,7 +197,7 @@ def _table(
             Cell(significant(point.x * unit.factor, 3), point.x),
             change,
             bounds,
-            Cell(direction(point.verdict).mark if change else "", verdict=point.verdict),
+            Cell(amounts.mark(point.verdict) if change else "", verdict=point.verdict),
             baseline=point.baseline,
         )
         for point, (change, bounds) in zip(points, changes, strict=True)
@@ -238,10 +236,10 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     for place in laid.places:
         point = place.point
         step = point.series == STEP
-        way = direction(point.verdict)
+        colour = token(point.verdict)
         begin = at(point.y) if step else laid.left
-        faint = not step and not way.decided
-        rows.draw_bar(ax, (begin, at(point.x)), place.y, colours, way, faint=faint)
+        faint = not step and colour == OTHER
+        rows.draw_bar(ax, (begin, at(point.x)), place.y, colours[colour], colours, faint=faint)
         if not step and low > 0:
             cut = [(begin + 7, place.y - rows.BAR - 1), (begin + 12, place.y + rows.BAR + 1)]
             frame.strokes(ax, [cut], colours["ground"], 3.0, zorder=3)

@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
-from bench_framework.report.charts import Axes, Palette, Scale, amounts, direction, frame
+from bench_framework.report.charts import OTHER, Axes, Palette, Scale, amounts, frame, token
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_text, mark, plain_interval, value_by_ratio
@@ -115,10 +115,10 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
     ]
     name, axis = noun(data.metric), lowered(line.axis.label or line.axis.name)
     where = data.on_input(item, "")
-    desc = (
-        f"Median {name}{f' on {where}' if where else ''}; changes relative to "
-        f"{data.baseline_on(item).label}; band: their {CI}s; {amounts.colours(data)}."
-    )
+    points = tuple(point for point, _ in pairs)
+    what = f"Median {name}{f' on {where}' if where else ''}"
+    changes = f"changes relative to {data.baseline_on(item).label}"
+    desc = amounts.caption(data, points, what, changes, f"band: their {CI}s")
     columns = (
         Column(axis),
         Column(titled(capital(name), unit.name), "decimal"),
@@ -128,7 +128,6 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
     rows = tuple(row for _, row in pairs)
     table = Table(f"{anchor}-data", f"Data of the figure: {title}", columns, rows, sortable=False)
     labels = (("x", axis), ("unit", unit.name))
-    points = tuple(point for point, _ in pairs)
     return Figure(anchor, "sweep", title, desc, points, table, labels)
 
 
@@ -196,8 +195,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         line = [(LEFT, up(base.y)), (width - RIGHT, up(base.y))]
         frame.strokes(ax, [line], colours["muted"], linestyle=(0, (2, 2)), zorder=1)
     for x, p in zip(xs, points, strict=True):
-        colour = colours["ink" if p.baseline else direction(p.verdict).token]
-        hollow = p.baseline or not direction(p.verdict).decided
+        colour = colours["ink" if p.baseline else token(p.verdict)]
+        hollow = p.baseline or token(p.verdict) == OTHER
         face = colours["ground"] if hollow else colour
         style = {"markerfacecolor": face, "markeredgecolor": colour, "markeredgewidth": 1.6}
         frame.marks(ax, [(x, up(p.y))], "D" if p.baseline else "o", markersize=7, zorder=4, **style)
@@ -273,6 +272,6 @@ def _labels(
             inside = box[1] >= BOTTOM - 2 and box[3] <= HEIGHT
             if inside and not any(frame.overlap(box, other) for other in taken):
                 taken.append(box)
-                colour = colours["ink" if p.baseline else direction(p.verdict).token]
+                colour = colours["ink" if p.baseline else token(p.verdict)]
                 frame.words(ax, (middle, y), p.lead, colour, ha="center", fontweight="bold")
                 break

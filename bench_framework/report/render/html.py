@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Cell, Column, Document, Drawn, Row, Table
-from bench_framework.report.charts import DARK, LIGHT, direction
+from bench_framework.report.charts import DARK, LIGHT, token
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, decimal_width, visible, visible_lines
@@ -95,7 +95,7 @@ def _drawing(d: Drawn, place: Callable[[float], float], height: float) -> Markup
     if not EDGE < ratio < DRAWING[0] - EDGE:
         inward = 7 if ratio <= EDGE else -7
         shape = f'<path d="M{ratio + inward} {middle - 4}L{ratio} {middle}L{ratio + inward} {middle + 4}Z"/>'
-    colour = f"--mark: var(--{direction(d.verdict).token})"
+    colour = f"--mark: var(--{token(d.verdict)})"
     return trusted(
         f'<svg class="interval" style="{colour}" viewBox="0 0 {DRAWING[0]:g} {height:g}" '
         f'aria-hidden="true"><rect x="{band[0]}" y="0" width="{band[1] - band[0]:.1f}" height="{height:g}"/>'

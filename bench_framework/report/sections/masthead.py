@@ -50,9 +50,10 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         # Figures and tables show several inputs.
-        MastheadLine(
-            "Inputs" if len(plan.inputs) > 1 else "Input", joined(inputs), top=len(inputs) == 1
-        ),
+        # The name separates it from the rounds: "input sessions 48MiB", "54 rounds in 3 sessions".
+        MastheadLine("Input", joined(inputs), top=True, kind="input")
+        if len(inputs) == 1
+        else MastheadLine("Inputs", joined(inputs)),
         MastheadLine("Page cache", _page_cache(data), top=True),
         MastheadLine("Rounds", _rounds(data, " rounds"), top=True),
         MastheadLine("Configurations", configurations(data)),

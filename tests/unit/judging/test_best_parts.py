@@ -209,7 +209,7 @@ def test_a_best_variant_with_a_worse_part_is_not_recommended_if_there_is_another
     (claim,) = recommendations(view)
     assert claim.subject == "rayon simd jemalloc"
     assert isinstance(claim.fact, Recommendation)
-    assert (claim.fact.tied, claim.fact.flawed) == ((), ("rayon sonic system",))
+    assert (claim.fact.ties, claim.fact.flawed) == ((), ("rayon sonic system",))
     assert say(claim).endswith(
         "Single parts of rayon sonic system are worse where they were compared."
     )

@@ -19,13 +19,12 @@ from bench_framework.report.blocks import Figure, Point
 from bench_framework.report.charts import (
     LESS,
     MORE,
-    SAME,
-    UNKNOWN,
+    OTHER,
     amounts,
-    direction,
     frame,
     rows,
     steps,
+    token,
 )
 from bench_framework.report.charts.sweep import number_of, sweep_of
 from bench_framework.report.claim_blocks import recommended
@@ -147,7 +146,7 @@ class TestSteps:
         step = all_figures["unstable ladder"].points[3]
         assert step.label == "+ allocator jemalloc"
         assert step.text.endswith("unstable: −40\u202f%, then −10\u202f%")
-        assert direction(step.verdict) == UNKNOWN
+        assert token(step.verdict) == OTHER
         others = [p for p in all_figures["unstable ladder"].points if p is not step]
         assert not any("unstable" in p.text for p in others)
 
@@ -320,10 +319,7 @@ class TestIntervals:
 
 @pytest.mark.parametrize("verdict", Verdict)
 def test_two_colours_of_direction_and_grey(verdict: Verdict) -> None:
-    ways = {Verdict.BETTER: LESS, Verdict.WORSE: MORE, Verdict.EQUIVALENT: SAME}
-    assert direction(verdict) == ways.get(verdict, UNKNOWN)
-    assert direction(verdict).decided == (verdict in {Verdict.BETTER, Verdict.WORSE})
-    assert len({LESS.mark, MORE.mark, SAME.mark, UNKNOWN.mark}) == 4
+    assert token(verdict) == {Verdict.BETTER: LESS, Verdict.WORSE: MORE}.get(verdict, OTHER)
 
 
 def test_nothing_in_a_chart_that_is_not_worse_is_orange(all_figures: dict[str, Figure]) -> None:

@@ -13,7 +13,7 @@ from report_sample import HOSTILE
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Document, Figure, Point, Table
-from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, memory_time
+from bench_framework.report.charts import DARK, LIGHT, SENTINELS, drift, forest, frame, memory_time
 from bench_framework.report.charts.frame import nice_sizes, nice_steps, shorts, spread
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import widths
@@ -203,7 +203,7 @@ def test_the_forest_shows_intervals_in_full_that_are_not_much_wider_than_the_est
 
 
 def test_ticks_do_not_overlap_and_contain_1() -> None:
-    ticks = forest.kept_ticks(0.1, 2.2, 300.0)
+    ticks = forest.kept_factors(0.1, 2.2, frame.log_scale(0.1, 2.2, (0.0, 300.0)))
     assert 1.0 in ticks
     assert ticks == sorted(ticks)
     assert len(ticks) >= 4

@@ -310,7 +310,7 @@ def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: Repor
     assert rows[1].cells[0].about == "allocator: jemalloc; a hope"
     assert {r.cells[1].text for r in rows} == {"adopted"}
     # The author adopted a change that the runs show to be slower. The row reports the runs.
-    assert texts(rows[0])[2] == "· +3.1\u202f% [+1.2, +5.0]"
+    assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
     assert [texts(r)[-2:] for r in rows] == [
         ["=", "small loss"],
         ["+21.0\u202f%", "yes"],

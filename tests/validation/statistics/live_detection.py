@@ -3,8 +3,8 @@
 Usage: ``python tests/validation/statistics/live_detection.py [TRIES [EFFECT]]``; 200 tries of +3 % by default, some 8
 s each. A try is one command, `benchctl run FILE --gate`, on `factor` (compute-bound), on the same with 3 % more work,
 and on the A/A control: it measures until the gate can judge, and measures again what looks worse. Every fourth try
-has no more work, so that any difference is a false positive. Each try
-prints a line to stderr. Then it prints a table and exits with 1 if a mark is missed.
+has no more work, so that any difference is a false positive. Each try prints a line to stderr. Then it prints a table
+and exits with 1 if a mark is missed.
 
 benchctl waits until another benchctl has finished measuring. The time of a try that waited does not count.
 """
