@@ -23,8 +23,6 @@ FACTORS: Final = (1.25, 1.5, 2, 3, 4, 5, 7, 10, 20, 50, 100)
 TICK_ROOM: Final = 44.0
 POINT: Final = 7.0
 """Size of the marker of an estimate."""
-HOLLOW: Final = "o"
-"""Marker of a change that is small or uncertain. Others are filled."""
 
 
 def forest(data: ReportData, item: Input) -> Figure | None:
@@ -168,14 +166,16 @@ def _mark(
             sign = "|" if lo <= bound <= hi else arrow
             end = [(at(bound if sign == "|" else edge), place.y)]
             frame.marks(ax, end, sign, markersize=POINT - 2, color=colour, zorder=3)
-    marker = _marker(point)
-    face = colour if marker != HOLLOW else colours["ground"]
+    filled = (
+        point.verdict is not None and point.verdict.settled and not point.verdict.size_uncertain
+    )
+    face = colour if filled else colours["ground"]
     style: dict[str, Any] = {
         "markerfacecolor": face,
         "markeredgecolor": colour,
         "markeredgewidth": 1.4,
     }
-    frame.marks(ax, [(at(point.x), place.y)], marker, markersize=POINT, zorder=4, **style)
+    frame.marks(ax, [(at(point.x), place.y)], _marker(point), markersize=POINT, zorder=4, **style)
 
 
 def limits(figure: Figure) -> tuple[float, float]:
@@ -216,9 +216,9 @@ def _marker(point: Point) -> str:
     """Return the marker of an estimate, which has the form of its mark in the text."""
     if point.verdict is Verdict.EQUIVALENT:
         return "s"
-    if point.verdict in (Verdict.BETTER, Verdict.WORSE):
+    if point.verdict is not None and point.verdict.decided:
         return "v" if point.x < 1 else "^"
-    return HOLLOW
+    return "o"
 
 
 def _percent(tick: float) -> str:
