@@ -67,17 +67,22 @@ def test_its_strategies_run_as_requested_with_their_bounds(
     assert all(row["effective_strategy"] == row["axis_strategy"] for row in runs)
 
     # The loops have both kinds of pages. fio does not report its own.
-    pages = {(row["variant"], row["effective_pages"]) for row in runs if row["effective_pages"]}
+    strategies = [(row["axis_strategy"], row["effective_pages"]) for row in runs]
+    pages = {pair for pair in strategies if pair[1]}
     assert all(row["effective_pages"] in ("", row["axis_pages"]) for row in runs)
-    for loop in ("Rust loop", "Python loop"):
-        assert {(loop, "huge"), (f"{loop}, 4 KiB", "small")} <= pages
+    for loop in ("threads", "python-loop"):
+        assert {(loop, "huge"), (loop, "small")} <= pages
 
-    threads = {row["variant"]: int(row["threads"]) for row in runs if row["threads"]}
-    assert threads["8 Rust threads"] == 8
-    assert threads["Rust loop"] == 1
-    assert threads["single buffer"] == 1
+    threads = {
+        (row["axis_strategy"], row["axis_queue"]): int(row["threads"])
+        for row in runs
+        if row["threads"]
+    }
+    assert threads["threads", "eight-threads"] == 8
+    assert threads["threads", "one-block"] == 1
+    assert threads["single-buffer", "one-block"] == 1
     # One thread fills; the scheduler decides how many of the eight writers receive a block.
-    assert threads["8 Python threads"] > 2
+    assert threads["python-threads", "eight-threads"] > 2
 
     # All candidates write the same bytes. The bounds do different work and are not compared.
     answers = {row["axis_strategy"]: row["output_sha256"] for row in runs}

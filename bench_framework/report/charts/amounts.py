@@ -73,8 +73,8 @@ def caption(data: ReportData, rows: Iterable[Point | Row], *parts: str) -> str:
     verdicts = {row.verdict for row in rows}
     meanings = {
         f"by more than {format_percent(data.margin)}": (Verdict.BETTER, Verdict.WORSE),
-        "size uncertain": (Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN),
-        "no difference": (Verdict.EQUIVALENT,),
+        "perhaps by less": (Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN),
+        f"within ±{format_percent(data.margin)}": (Verdict.EQUIVALENT,),
         "inconclusive": (Verdict.INCONCLUSIVE,),
     }
     legend = [

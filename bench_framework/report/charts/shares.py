@@ -9,9 +9,9 @@ from bench_framework.model.plan.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
 from bench_framework.report.charts import OTHER, Axes, Palette, amounts, frame, rows, token
 from bench_framework.report.context import ReportData
+from bench_framework.report.main_table import change_parts, mark
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
-from bench_framework.text.words import glyph, word
 
 FEWEST: Final = 2
 """Fewest shares of a figure."""
@@ -51,9 +51,9 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     verdict = comparison.verdict if comparison is not None else None
     baseline = data.plan.cell(cell_id).role is Role.BASELINE
     note = "baseline" if baseline else ""
-    if verdict is not None and not baseline:
-        mark = f"{glyph(verdict)}{NBSP}" if verdict.settled else ""
-        note = f"{mark}{word(verdict, data.metric)}"
+    if comparison is not None and not baseline:
+        change, _ = change_parts(comparison, times=data.in_times)
+        note = f"{mark(comparison)} {change}".replace(" ", NBSP)
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
     value = row.value or 0.0
