@@ -320,8 +320,8 @@ class MastheadLine:
     value: str
     top: bool = False
     """True if its value is also printed above the title. All lines are in "About this record"."""
-    kind: str = ""
-    """Noun that is printed before it there."""
+    prefix: str = ""
+    """Noun before the value above the title."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,9 +355,7 @@ class Document:
     @property
     def head(self) -> tuple[str, ...]:
         """Return the values of the lines that are printed above the title."""
-        return tuple(
-            " ".join(filter(None, (line.kind, line.value))) for line in self.masthead if line.top
-        )
+        return tuple(f"{line.prefix} {line.value}".strip() for line in self.masthead if line.top)
 
     @property
     def report(self) -> tuple[Section, ...]:

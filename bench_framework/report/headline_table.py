@@ -174,7 +174,10 @@ def stopped(data: ReportData, cell_id: str) -> str:
 
 
 def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
-    """Return the sort key of a row: its ratio. Bounds and rows that were not compared are last."""
+    """Return the sort key of a row: its ratio.
+
+    Rows that were not compared follow, such as bounds. Refused rows are last.
+    """
     if data.state(cell.id).refusal:
         return 2, 0.0
     if cell.role is Role.BASELINE:

@@ -1,5 +1,6 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
@@ -41,7 +42,7 @@ MOST_DESCRIBED: Final = 16
 
 
 def main_table(data: ReportData, item: Input, name: str) -> Table:
-    """Return the results of an input, ordered by ratio. Refused rows are last."""
+    """Return the results of an input, ordered by ratio. Bounds follow, then refused rows."""
     arms = data.arms(item.id)
     time = scale_on(data, item, data.metric)
     with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
@@ -75,7 +76,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     parts = (
         f"{by_variant(data, item)}.",
         BY_RATIO if estimated else "",
-        amounts.caption(data, rows),
+        amounts.caption(data, _marked(data, in_report(data, arms))),
     )
     caption = " ".join(filter(None, parts))
     if len(data.ahead(item.id)) > 1:
@@ -152,7 +153,8 @@ def by_input_table(data: ReportData, first: Input) -> Table:
         Column("Variant"),
         *(Column(data.input_name(item), drop=drops[item.id]) for item in data.plan.inputs),
     )
-    caption = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s."
+    what = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s"
+    caption = amounts.caption(data, _marked(data, cells.values()), what)
     return Table("results-table", caption, columns, tuple(rows))
 
 
@@ -180,8 +182,14 @@ def change_cell(data: ReportData, cell: PlanCell) -> Cell:
 
 def mark(comparison: Comparison) -> str:
     """Return the mark of a comparison: ``▼`` if the value is smaller, whether or not that is better."""
-    higher, verdict = comparison.direction == "higher", comparison.verdict
-    return glyph(verdict.opposite if higher else verdict)
+    return amounts.mark(comparison.verdict, higher=comparison.direction == "higher")
+
+
+def _marked(data: ReportData, cells: Iterable[PlanCell]) -> list[Verdict]:
+    """Return the verdicts of the configurations whose changes have a mark."""
+    compared = [c for c in cells if c.role is not Role.BOUND and not data.state(c.id).refusal]
+    comparisons = [data.comparison(cell.id, data.metric) for cell in compared]
+    return [comparison.verdict for comparison in comparisons if comparison is not None]
 
 
 def change_text(comparison: Comparison, *, times: bool) -> str:
@@ -243,7 +251,7 @@ def _mapped_note(data: ReportData, cell: PlanCell) -> str:
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """Return all configurations of a short table.
 
-    A long table has the best group and the references of all comparisons, then the other variants
+    A long table has the bounds, the best group and the references of all comparisons, then the other variants
     that the scenario names, then the fastest.
     """
     plan = data.plan
@@ -260,7 +268,9 @@ def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
         first = cell.id in data.ahead(cell.input_id) or cell.variant_id in references
         return not first, cell.variant_id not in by_name
 
-    chosen = set(sorted(ordered, key=rank)[:MANY_ROWS])
+    bounds = [cell for cell in ordered if cell.role is Role.BOUND]
+    others = [cell for cell in ordered if cell.role is not Role.BOUND]
+    chosen = {*bounds, *sorted(others, key=rank)[: MANY_ROWS - len(bounds)]}
     return [cell for cell in ordered if cell in chosen]
 
 

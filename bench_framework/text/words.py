@@ -167,8 +167,8 @@ _LONG_SIGNS: Final = str.maketrans(
 )
 
 
-_MARK: Final = re.compile(r"·(?=[ \u00a0](?:[−+]|0\b|\d[\d.]*×|inconclusive))")
-"""The sign of a verdict before its figure. Elsewhere, the same character separates parts of a line."""
+_MARK: Final = re.compile(r"·(?=:|[ \u00a0](?:[−+]|0\b|\d[\d.]*×|inconclusive))")
+"""The sign of a verdict before its figure or its meaning. Elsewhere, the same character separates parts of a line."""
 
 
 def in_ascii(text: str) -> str:

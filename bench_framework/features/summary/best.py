@@ -147,7 +147,7 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
 
 
 def _without_memory(fact: facts.Recommendation) -> facts.Recommendation:
-    """Return what is equal on all inputs: the memory is not."""
+    """Return the fact without amounts of memory, which differ between inputs."""
     return replace(fact, ties=tuple(replace(tie, memory=()) for tie in fact.ties))
 
 
@@ -179,9 +179,10 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
     """Return the recommended member of a best group, and what decides against the others.
 
     A member with a part that is shown to be worse is left out if another member has no such part. Of those whose
-    estimates are within the margin of the best one, all that need 25 % more memory than the least are left out, then
-    those that need as much more CPU time, then those with as many more dependencies. Of the rest, the best estimate
-    decides. A member beyond the margin is not shown to be worse, but a little less memory is not worth the risk.
+    estimates are within the margin of the best one, all that need more than `MUCH` times the least memory are left
+    out; of the rest, all that need more than `MUCH` times the least CPU time; then the same with dependencies. A
+    criterion without a value for each of them is skipped. Of what is left, the best estimate decides. A member beyond
+    the margin is not shown to be worse, but a little less memory is not worth the risk.
     """
     leaders = view.leaders(group)
     parts = {c: best_parts(view, c) for c in leaders if len(leaders) > 1}

@@ -71,7 +71,7 @@ class Tie:
     members: tuple[str, ...]
     criterion: Criterion
     memory: tuple[Quantity, ...] = ()
-    """The memory of the recommended variant and, if it is the only one, of the member, if memory decides."""
+    """If memory decides: that of the recommended variant, and that of the member if there is only one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

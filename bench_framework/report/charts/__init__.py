@@ -47,7 +47,7 @@ SENTINELS: Final[dict[str, str]] = {
 LESS: Final = "accent"
 MORE: Final = "alert"
 OTHER: Final = "muted"
-"""Tokens of smaller and larger values, and of every verdict without a certain size."""
+"""Colours of better, of worse, and of every other verdict, as tokens."""
 
 
 def token(verdict: Verdict | None) -> str:

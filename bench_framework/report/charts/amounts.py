@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Point, Row
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import (
     format_percent,
@@ -15,6 +15,9 @@ from bench_framework.text.numbers import (
 )
 from bench_framework.text.words import change, glyph
 from bench_framework.units import THIN_SPACE
+
+SIZED: Final = (Verdict.BETTER, Verdict.WORSE)
+"""Verdicts of a difference beyond the margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,17 +49,22 @@ class Unit:
 def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
     """Return the mark of a verdict and the change: ``▼ −3.7 %``, or ``▼ 2.3× faster``.
 
-    `ratio` is that of the values. If larger values are better, the mark still shows which way they
-    changed.
+    `ratio` is that of the values.
     """
-    if verdict is not None and data.higher(data.metric):
-        verdict = verdict.opposite
-    return f"{mark(verdict)} {amount(data, ratio)}"
+    return f"{mark(verdict, higher=data.higher(data.metric))} {amount(data, ratio)}"
 
 
-def mark(verdict: Verdict | None) -> str:
-    """Return the glyph of a verdict; without one, that of an inconclusive comparison."""
-    return glyph(verdict or Verdict.INCONCLUSIVE)
+def mark(verdict: Verdict | None, *, higher: bool = False) -> str:
+    """Return the glyph of a verdict: ``▼`` if the value is smaller, also if larger ones are better (`higher`).
+
+    Without a verdict, it is the glyph of an inconclusive comparison.
+    """
+    return glyph(_direction(verdict, higher=higher))
+
+
+def _direction(verdict: Verdict | None, *, higher: bool) -> Verdict:
+    verdict = verdict or Verdict.INCONCLUSIVE
+    return verdict.opposite if higher else verdict
 
 
 def amount(data: ReportData, ratio: float) -> str:
@@ -68,18 +76,23 @@ def amount(data: ReportData, ratio: float) -> str:
     return f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
 
 
-def caption(data: ReportData, rows: Iterable[Point | Row], *parts: str) -> str:
-    """Return parts of a caption, and what the marks of the figure or table mean: those that it has."""
-    verdicts = {row.verdict for row in rows}
+def caption(data: ReportData, verdicts: Iterable[Verdict | None], *parts: str) -> str:
+    """Return parts of a caption, and what the marks of these verdicts mean."""
+    marked = {_direction(verdict, higher=data.higher(data.metric)) for verdict in verdicts}
+    margin, sized = format_percent(data.margin), not marked.isdisjoint(SIZED)
     meanings = {
-        f"by more than {format_percent(data.margin)}": (Verdict.BETTER, Verdict.WORSE),
-        "perhaps by less": (Verdict.BETTER_SIZE_UNCERTAIN, Verdict.WORSE_SIZE_UNCERTAIN),
-        f"within ±{format_percent(data.margin)}": (Verdict.EQUIVALENT,),
+        f"by more than {margin}": SIZED,
+        "perhaps by less" + ("" if sized else f" than {margin}"): (
+            Verdict.BETTER_SIZE_UNCERTAIN,
+            Verdict.WORSE_SIZE_UNCERTAIN,
+        ),
+        f"within ±{margin}": (Verdict.EQUIVALENT,),
         "inconclusive": (Verdict.INCONCLUSIVE,),
+        "one run": (Verdict.SINGLE_RUN,),
     }
     legend = [
-        f"{' '.join(glyph(verdict) for verdict in group if verdict in verdicts)}: {meaning}"
+        f"{' '.join(glyph(verdict) for verdict in group if verdict in marked)}: {meaning}"
         for meaning, group in meanings.items()
-        if not verdicts.isdisjoint(group)
+        if not marked.isdisjoint(group)
     ]
     return f"{'; '.join([*parts, *legend])}." if parts or legend else ""

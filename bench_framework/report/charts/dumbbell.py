@@ -40,7 +40,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
         else ""
     )
     legend = (f"Hollow: {base}", f"filled: {head}", f"lines: {CI}s")
-    desc = amounts.caption(data, points, *legend) + more
+    desc = amounts.caption(data, [point.verdict for point in points], *legend) + more
     return Figure(
         "answer-figure",
         "dumbbell",

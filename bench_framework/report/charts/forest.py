@@ -47,8 +47,9 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     rest = len(known) - len(chosen)
     more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
     name = f"{capital(noun(data.metric))}{f' on {where}' if where else ''}"
-    band = f"band: ±{format_percent(data.margin)}"
-    desc = amounts.caption(data, points, name, f"lines: {CI}s", band) + more
+    band = f"band: margin of {format_percent(data.margin)}"
+    verdicts = [point.verdict for point in points if not point.baseline]
+    desc = amounts.caption(data, verdicts, name, f"lines: {CI}s", band) + more
     table = _table(points)
     name, marks = (
         f"Change relative to {base}",
@@ -136,7 +137,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     if times:
         ticks = [(tick, f"{shortest(tick, 3)}×") for tick in kept_factors(lo, hi, at)]
     else:
-        percents = frame.nice_between(100 * (lo - 1), 100 * (hi - 1), 5 if figure.narrow else 8)
+        most = max(2, int((laid.right - laid.left) / TICK_ROOM) - 1)
+        percents = frame.nice_between(100 * (lo - 1), 100 * (hi - 1), most)
         ticks = [(1 + tick / 100, _percent(tick)) for tick in percents]
     rows.draw_axis(ax, laid, at, ticks, colours, even=not times)
     if margin := figure.mark("margin"):

@@ -12,6 +12,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_parts, mark
 from bench_framework.report.table_cells import CI
 from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
+from bench_framework.text.words import noun
 
 FEWEST: Final = 2
 """Fewest shares of a figure."""
@@ -32,8 +33,10 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
     kind = "the change" if of_changes else "the share"
     where = data.on_input(item, "")
-    what = f"Whole runs and peak memory{f' on {where}' if where else ''}"
-    desc = amounts.caption(data, points, what, f"lines: {CI}s")
+    what = f"Whole runs{f' on {where}' if where else ''}; peak memory"
+    change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
+    verdicts = [point.verdict for point in points if not point.baseline]
+    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s")
     limit = listed[0].limit
     return Figure(
         "answer-figure",
@@ -52,8 +55,8 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     baseline = data.plan.cell(cell_id).role is Role.BASELINE
     note = "baseline" if baseline else ""
     if comparison is not None and not baseline:
-        change, _ = change_parts(comparison, times=data.in_times)
-        note = f"{mark(comparison)} {change}".replace(" ", NBSP)
+        change, bounds = change_parts(comparison, times=data.in_times)
+        note = f"{mark(comparison)} {change}".replace(" ", NBSP) if bounds else ""
     # Not the rate: the share is a median over rounds, and not that of the rate to the limit of all.
     parts = [_memory(data, cell_id), note]
     value = row.value or 0.0

@@ -63,7 +63,8 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
         return None
     name = noun(data.metric)
     changes = f"changes on {item.label} relative to {data.baseline_on(item).label}"
-    desc = amounts.caption(data, points, f"Median {name}, both axes logarithmic", changes)
+    verdicts = [point.verdict for point in points if point.lead and not point.baseline]
+    desc = amounts.caption(data, verdicts, f"Median {name}, both axes logarithmic", changes)
     return Figure(
         "answer-figure",
         "sizes",

@@ -59,7 +59,8 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     scaled = tuple(_scaled(point, unit.factor) for point in points)
     where = data.on_input(item, "")
     name = f"Median {noun(data.metric)}{f' on {where}' if where else ''}"
-    desc = amounts.caption(data, points, name, f"lines: {CI}s of the steps", f"dotted: {label}")
+    verdicts = [point.verdict for point in points if point.series == STEP]
+    desc = amounts.caption(data, verdicts, name, f"lines: {CI}s of the steps", f"dotted: {label}")
     axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor
     return Figure(
         "answer-figure",
@@ -197,7 +198,10 @@ def _table(
             Cell(significant(point.x * unit.factor, 3), point.x),
             change,
             bounds,
-            Cell(amounts.mark(point.verdict) if change else "", verdict=point.verdict),
+            Cell(
+                amounts.mark(point.verdict, higher=data.higher(data.metric)) if change else "",
+                verdict=point.verdict,
+            ),
             baseline=point.baseline,
         )
         for point, (change, bounds) in zip(points, changes, strict=True)

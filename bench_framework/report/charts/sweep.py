@@ -118,7 +118,8 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
     points = tuple(point for point, _ in pairs)
     what = f"Median {name}{f' on {where}' if where else ''}"
     changes = f"changes relative to {data.baseline_on(item).label}"
-    desc = amounts.caption(data, points, what, changes, f"band: their {CI}s")
+    verdicts = [point.verdict for point in points if point.lead and not point.baseline]
+    desc = amounts.caption(data, verdicts, what, changes, f"band: their {CI}s")
     columns = (
         Column(axis),
         Column(titled(capital(name), unit.name), "decimal"),

@@ -50,8 +50,8 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         # Figures and tables show several inputs.
-        # The name separates it from the rounds: "input sessions 48MiB", "54 rounds in 3 sessions".
-        MastheadLine("Input", joined(inputs), top=True, kind="input")
+        # The noun tells a data set from sessions: "input sessions 48MiB", "54 rounds in 3 sessions".
+        MastheadLine("Input", joined(inputs), top=True, prefix="input")
         if len(inputs) == 1
         else MastheadLine("Inputs", joined(inputs)),
         MastheadLine("Page cache", _page_cache(data), top=True),

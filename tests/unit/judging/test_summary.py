@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts.summary import Recommendation
 from bench_framework.model.metrics import ANONYMOUS
 from bench_framework.model.plan.policies import JudgePolicy
 from tests.unit.judging.conftest import Study, timing
@@ -25,11 +26,11 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("c", "spread", "expected"),
     [
-        (-0.7, 0.01, "use c: not significantly different from b, with less memory"),
+        (-0.7, 0.01, "use c: not significantly different from b, but it needs less memory"),
         (
             -0.68,
             0.5,
-            "use b: not significantly different from c, with the better estimate",
+            "use b: not significantly different from c, but it has the better estimate",
         ),
     ],
     ids=["within the margin", "beyond the margin"],
@@ -47,6 +48,28 @@ def test_memory_decides_only_between_estimates_within_the_margin(
     assert {example.cell("b").id, example.cell("c").id} <= {*judged.best[0].cell_ids}
     (text,) = [claim.text for claim in judged.claims if claim.kind == "recommendation"]
     assert expected in text.lower()
+
+
+def test_each_tied_variant_has_the_criterion_that_decides_against_it() -> None:
+    example = Study(arms=("a", "large", "busy", "slow", "best"))
+    times = {"large": -0.7, "busy": -0.6999, "slow": -0.6993, "best": -0.6998}
+    judged = example.judge(
+        example.blocks(
+            timing(times, 0.01),
+            rss=lambda arm, *_: {"large": 2.5e7, "busy": 1.2e7, "slow": 1.4e7}.get(arm, 1.3e7),
+            cpu=lambda arm, *_: 2.0 if arm == "busy" else 1.0,
+        )
+    )
+    (claim,) = [claim for claim in judged.claims if claim.kind == "recommendation"]
+    assert isinstance(claim.fact, Recommendation)
+    assert claim.subject == "best"
+    ties = {tie.criterion: tie for tie in claim.fact.ties}
+    assert {name: tie.members for name, tie in ties.items()} == {
+        "memory": ("large",),
+        "cpu": ("busy",),
+        "estimate": ("slow",),
+    }
+    assert [amount.value for amount in ties["memory"].memory] == [1.3e7, 2.5e7]
 
 
 def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:

@@ -181,7 +181,7 @@ def test_shares_are_those_of_the_limit_with_memory(
     streaming, loop, _ = figure.points
     assert streaming.text.endswith("MiB, baseline")
     assert loop.lead == "62\u202f%"
-    assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a0slower", loop.text)
+    assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a01.60×\u00a0slower", loop.text)
     # The line of a variant is the interval from which its verdict follows.
     (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
     compared = require(data.comparison(cell.id, data.metric))
@@ -356,6 +356,17 @@ def test_the_mark_shows_which_way_a_value_moved_if_larger_is_better() -> None:
     higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
     assert amounts.lead(data, 0.8, Verdict.BETTER) == "▼ −20\u202f%"
     assert amounts.lead(higher, 1.25, Verdict.BETTER) == "▲ +25\u202f%"
+    smaller, larger = (amounts.caption(d, [Verdict.BETTER]) for d in (data, higher))
+    assert (smaller[0], larger[0]) == ("▼", "▲")
+
+
+def test_a_caption_explains_the_marks_that_occur() -> None:
+    data = records.many(3)
+    verdicts = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN, None)
+    assert amounts.caption(data, verdicts, "Time") == (
+        "Time; ▲: by more than 2\u202f%; △: perhaps by less; ·: inconclusive."
+    )
+    assert amounts.caption(data, []) == ""
 
 
 def test_a_record_without_comparisons_has_no_figure(empty: ReportData) -> None:
