@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.context import ReportData
@@ -15,9 +14,6 @@ from bench_framework.text.numbers import (
 )
 from bench_framework.text.words import change, glyph
 from bench_framework.units import THIN_SPACE
-
-SIZED: Final = (Verdict.BETTER, Verdict.WORSE)
-"""Verdicts of a difference beyond the margin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +75,10 @@ def amount(data: ReportData, ratio: float) -> str:
 def caption(data: ReportData, verdicts: Iterable[Verdict | None], *parts: str) -> str:
     """Return parts of a caption, and what the marks of these verdicts mean."""
     marked = {_direction(verdict, higher=data.higher(data.metric)) for verdict in verdicts}
-    margin, sized = format_percent(data.margin), not marked.isdisjoint(SIZED)
+    margin = format_percent(data.margin)
     meanings = {
-        f"by more than {margin}": SIZED,
-        "perhaps by less" + ("" if sized else f" than {margin}"): (
+        f"by more than {margin}": (Verdict.BETTER, Verdict.WORSE),
+        f"not surely by more than {margin}": (
             Verdict.BETTER_SIZE_UNCERTAIN,
             Verdict.WORSE_SIZE_UNCERTAIN,
         ),

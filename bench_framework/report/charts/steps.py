@@ -157,7 +157,7 @@ def _reference(
     i = interval.inverse if data.higher(data.metric) else interval
     now = value_by_ratio(data, cell) or last * i.ratio
     final = _short(data, ladder.end_cell_id) or "the last step"
-    text = f"{unit.text(now)} · {final}: {amounts.amount(data, 1 / i.ratio)}"
+    text = f"{unit.text(now)} · {final} vs this: {amounts.amount(data, 1 / i.ratio)}"
     bounds = (now * i.lo / i.ratio, now * i.hi / i.ratio)
     return Point(
         label,

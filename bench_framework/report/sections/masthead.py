@@ -65,16 +65,15 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
 
 
 def _input(data: ReportData, item: Input) -> str:
-    """Return an input with its number of files, such as ``5 × sessions 48MiB (256 files each)``.
+    """Return an input with its number of files, such as ``sessions 48MiB (256 files), 5 times``.
 
-    The factor is the number of times that every command names the input.
+    It is the number of times that every command names the input.
     """
     prepared, name = data.prepared(item.id), data.input_name(item)
     files = prepared.file_count if prepared else None
     times = {cell.command.count((INPUT,)) for cell in data.plan.cells_of(item.id)}
-    if len(times) == 1 and max(times) > 1:
-        return f"{times.pop()} × {name}{f' ({grouped(files)} files each)' if files else ''}"
-    return f"{name}{f' ({grouped(files)} files)' if files else ''}"
+    repeated = f", {times.pop()} times" if len(times) == 1 and max(times) > 1 else ""
+    return f"{name}{f' ({grouped(files)} files)' if files else ''}{repeated}"
 
 
 def main_checks(data: ReportData) -> tuple[Check, ...]:

@@ -364,7 +364,7 @@ def test_a_caption_explains_the_marks_that_occur() -> None:
     data = records.many(3)
     verdicts = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN, None)
     assert amounts.caption(data, verdicts, "Time") == (
-        "Time; ▲: by more than 2\u202f%; △: perhaps by less; ·: inconclusive."
+        "Time; ▲: by more than 2\u202f%; △: not surely by more than 2\u202f%; ·: inconclusive."
     )
     assert amounts.caption(data, []) == ""
 
