@@ -50,7 +50,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         # Figures and tables show several inputs.
-        # The noun tells a data set from sessions: "input sessions 48MiB", "54 rounds in 3 sessions".
+        # With the noun, a data set is not mistaken for sessions: "input sessions 48MiB", "54 rounds in 3 sessions".
         MastheadLine("Input", joined(inputs), top=True, prefix="input")
         if len(inputs) == 1
         else MastheadLine("Inputs", joined(inputs)),

@@ -133,7 +133,7 @@ class TestSteps:
         assert [p.lead for p in steps][:3] == ["▼ −10\u202f%", "▲ +20\u202f%", "▼ −20\u202f%"]
         assert reference.label == "native sonic-rs jemalloc rayon"
         assert reference.x == pytest.approx(0.7 * steps[-1].x, rel=0.01)
-        assert reference.text.endswith("ms · the last step: +43\u202f%")
+        assert reference.text.endswith("ms · the last step vs this: +43\u202f%")
 
     def test_the_axis_begins_at_zero_only_if_the_steps_stay_visible(
         self, all_figures: dict[str, Figure]
