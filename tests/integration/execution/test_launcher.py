@@ -145,8 +145,8 @@ def test_cpus_are_pinned(launcher: Launcher) -> None:
 def test_a_program_reads_its_own_affinity(launcher: Launcher, tmp_path: Path) -> None:
     mine = sorted(os.sched_getaffinity(0))
     program = "import os; print(*sorted(os.sched_getaffinity(0)))"
-    for cpus in ((mine[-1],), tuple(mine)):
-        out = tmp_path / f"{len(cpus)}"
+    for number, cpus in enumerate(((mine[-1],), tuple(mine))):
+        out = tmp_path / f"{number}"
         launcher.run(Command([sys.executable, "-c", program], ENV, stdout=str(out), cpus=cpus))
         assert out.read_text().split() == [str(cpu) for cpu in cpus]
 
