@@ -328,6 +328,10 @@ class ReportData:
         """Return the label of an input, or a dash for a program without input."""
         return item.name or DASH
 
+    def between_revisions(self, cell: Cell) -> str:
+        """Return the name of a row that compares two revisions: the input or, without one, the scenario."""
+        return self.plan.input(cell.input_id).name or self.plan.name
+
     def on_input(self, item: Input, words: str = "input ") -> str:
         """Return ``input 10MiB`` for captions, or nothing if there is no other input: the first line states it."""
         return f"{words}{item.name}" if item.name and len(self.plan.inputs) > 1 else ""

@@ -70,7 +70,7 @@ def _point(data: ReportData, cell: PlanCell, pair: tuple[float, float], unit: Un
     interval = plain_interval(comparison)
     verdict = comparison.verdict if comparison is not None else None
     return Point(
-        data.input_name(data.plan.input(cell.input_id)),
+        data.between_revisions(cell),
         new * unit.factor,
         old * unit.factor,
         interval.lo * old * unit.factor if interval else None,

@@ -97,9 +97,8 @@ def _point(data: ReportData, cell: PlanCell) -> Point:
     assert comparison is not None
     assert interval is not None
     change, bounds = change_parts(comparison, times=data.in_times)
-    input_name = data.input_name(data.plan.input(cell.input_id))
     return Point(
-        input_name if data.plan.revisions is not None else data.label(cell.id),
+        data.between_revisions(cell) if data.plan.revisions is not None else data.label(cell.id),
         interval.ratio,
         0.0,
         interval.lo,
