@@ -148,7 +148,9 @@ class Expansion:
             return dataset, f"output of {family}"
         family = "prose" if texts["dataset"] == "text" else texts["dataset"]
         size, seed = parse_size(texts["size"]), int(texts["seed"])
-        return plan.Dataset("generated", family, size, seed), f"{family} {texts['size']}"
+        # Reports also have sessions in which they were measured.
+        form = "JSONL " if family.startswith("sessions") else ""
+        return plan.Dataset("generated", family, size, seed), f"{form}{family} {texts['size']}"
 
     def _add_experiment(self, part: Experiment) -> None:
         ((key, value),) = part.change

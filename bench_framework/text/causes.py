@@ -74,7 +74,7 @@ def share_text(share: float) -> str:
 
 
 def counter_text(counter: CounterDifference, fault_cost: float | None = None) -> str:
-    """Return a counter with its values on both sides: ``minor page faults 3 791 against 349``.
+    """Return a counter with its values on both sides: ``minor page faults 3 791 instead of 349``.
 
     With the cost of a page fault, the cost of its difference is added: ``(about 4.1 ms)``.
     """
@@ -85,7 +85,7 @@ def counter_text(counter: CounterDifference, fault_cost: float | None = None) ->
         show_size(value, "iec") if in_bytes else grouped(round(value), THIN_SPACE)
         for value in (counter.value, counter.reference)
     )
-    text = f"{name} {' against '.join(values)}"
+    text = f"{name} {' instead of '.join(values)}"
     if counter.metric != "minor_faults" or fault_cost is None:
         return text
     return f"{text} (about {format_duration(fault_cost * abs(counter.value - counter.reference))})"

@@ -36,7 +36,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     what = f"Whole runs{f' on {where}' if where else ''}; peak memory"
     change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
     verdicts = [point.verdict for point in points if not point.baseline]
-    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s")
+    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s of {kind}")
     limit = listed[0].limit
     return Figure(
         "answer-figure",

@@ -272,7 +272,7 @@ def test_page_faults_explain_a_share_of_the_system_time_at_their_cost(counted_by
     if counts:
         (counter,) = result.counters
         assert plain(counter_text(counter, result.fault_cost)) == (
-            "minor page faults 101 000 against 1 000 (about 150 ms)"
+            "minor page faults 101 000 instead of 1 000 (about 150 ms)"
         )
     free = evidence_of(slow, fast, "wall", {})
     assert free is not None

@@ -48,7 +48,7 @@ def test_a_counter_that_differs_is_printed_with_both_values() -> None:
     differing = causes(data.plan, samples, data.judgement.comparisons)
     rows = rows_of(judged_again(data, causes=differing))
     texts = {row[0]: row[4:] for row in rows}
-    faults = "minor page faults 3\u202f791 against 349"
+    faults = "minor page faults 3\u202f791 instead of 349"
     # Both are hypotheses that name no counter.
     assert texts["tokio+system against rayon+system, input 10MiB"] == [
         faults,
@@ -75,7 +75,7 @@ def test_the_unexplained_rest_counts_parts_that_are_not_listed() -> None:
 def test_bytes_are_printed_as_sizes() -> None:
     handled = CounterDifference(metric="handled_bytes", value=3 << 20, reference=1 << 20)
     assert counter_text(handled) == (
-        "bytes that the worker reports 3.00\u202fMiB against 1.00\u202fMiB"
+        "bytes that the worker reports 3.00\u202fMiB instead of 1.00\u202fMiB"
     )
 
 
@@ -106,6 +106,6 @@ def test_a_second_difference_is_where_its_pair_is(kind: str, warned: bool, in_li
     blocks = summary.build(replace(data, judgement=replace(data.judgement, claims=more)))
     warnings = [b for b in blocks if isinstance(b, Box) and b.tone == "warning"]
     (lines,) = [b for b in blocks if isinstance(b, Bullets)]
-    text = "Also different: minor page faults 3\u202f791 against 349."
+    text = "Also different: minor page faults 3\u202f791 instead of 349."
     assert any("Two differences" in s.lead for box in warnings for s in box.sentences) is warned
     assert [line.text.endswith(text) for line in lines.items].count(True) == in_line
