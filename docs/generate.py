@@ -148,7 +148,7 @@ def _commands(_path: str) -> str:
         "",
         "## Options of every command",
         "",
-        "They are accepted before and after the command.",
+        "All but the last three are accepted before and after the command.",
         "",
         *_options(group),
     ]
@@ -231,7 +231,7 @@ def _manual(_path: str) -> str:
         *(".SH NAME", "benchctl \\- compare variants of a program"),
         *(".SH SYNOPSIS", ".B benchctl", "[OPTIONS] COMMAND [ARGS]..."),
         *(".SH DESCRIPTION", *_roff_paragraphs(group.help)),
-        *(".SH OPTIONS", "They are accepted before and after the command."),
+        *(".SH OPTIONS", "All but the last three are accepted before and after the command."),
         *_roff_parameters(group),
         ".SH COMMANDS",
     ]

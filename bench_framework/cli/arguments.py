@@ -101,7 +101,8 @@ TimeLimit = Annotated[
         "--budget",
         metavar="TIME",
         help="Time limit, such as 20m: after it, no further round starts. Several scenarios divide it by their "
-        "planned times. Default: that of each FILE, else 5m.",
+        "planned times. Default: that of each FILE, else 5m, or none with a largest number of rounds; of benchmarks "
+        "up to 30m.",
     ),
 ]
 Fresh = Annotated[

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
@@ -86,6 +86,8 @@ class Session:
     env: Mapping[str, str]
     observer: Observer
     stop: Stop
+    marks: ExitStack = field(default_factory=ExitStack)
+    """Marks of the folders that the command uses, until it ends."""
 
     @property
     def interruptible(self) -> InterruptibleObserver:

@@ -75,6 +75,10 @@ class Results:
         self._states = {s.cell_id: s for s in judgement.states}
         self._in_times = in_times(plan, judgement.comparisons)
 
+    def higher(self, metric: Metric) -> bool:
+        """Return whether larger values of a metric are better."""
+        return any(c.metric == metric and c.direction == "higher" for c in self._pairs.values())
+
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
         for contrast in self.plan.contrasts:

@@ -1,5 +1,6 @@
 """The results table of an input: one row per variant, ordered by ratio."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -187,8 +188,10 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
         return 0, comparison.shown.ratio
     mine = data.summary(cell.id, data.metric)
     other = data.summary(baseline.id, data.metric) if baseline else None
-    if cell.role is not Role.BOUND and mine is not None and other is not None and other.median > 0:
-        return 0, mine.median / other.median
+    if cell.role is not Role.BOUND and mine is not None and other is not None:
+        values = (mine.median, other.median)
+        above, below = reversed(values) if data.higher(data.metric) else values
+        return 0, above / below if below > 0 else math.inf
     return 1, mine.median if mine else 0.0
 
 

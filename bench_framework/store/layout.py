@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -233,6 +234,32 @@ def replace_folder(folder: Path, texts: Mapping[str, str]) -> None:
             shutil.rmtree(folder)
     for name, text in texts.items():
         write_whole(folder / name, text)
+
+
+@contextlib.contextmanager
+def in_use(folder: Path) -> Iterator[bool]:
+    """Mark a folder as in use until the end; the value is false if another process uses it.
+
+    The kernel removes the mark when the process ends. A file system without such locks never has one.
+    """
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        free = True
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            free = False
+        except OSError:
+            pass
+        yield free
+    finally:
+        os.close(fd)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Return whether a process, also this one, has marked a folder as in use."""
+    with in_use(folder) as free:
+        return not free
 
 
 @contextlib.contextmanager

@@ -17,9 +17,9 @@ def find_resumable(
 ) -> Record | None:
     """Return the unfinished record that this plan continues, or `None` for a new record.
 
-    It is the newest record of this plan, unless that is finished. A completed measurement without a
-    manifest was interrupted during the analysis or the report, so it is unfinished. If the plan has
-    no record, it is the newest record of the scenario, if that is unfinished, has a complete round, and
+    It is the newest record of this plan, unless that is finished, or in use by another process. A completed
+    measurement without a manifest was interrupted during the analysis or the report, so it is unfinished. If the plan
+    has no record, it is the newest record of the scenario, if that is unfinished, has a complete round, and
     confirms the same record, if any. `require_same` then reports what changed.
 
     `damaged` is called if the newest record of the scenario is unfinished and cannot be read.
@@ -45,7 +45,8 @@ def find_resumable(
 
 def _unfinished(record: Record) -> bool:
     sealed = (record.path / layout.MANIFEST).is_file()
-    return record.contents.host is not None and not (record.contents.complete and sealed)
+    finished = record.contents.complete and sealed
+    return record.contents.host is not None and not finished and not layout.is_in_use(record.path)
 
 
 def require_same(

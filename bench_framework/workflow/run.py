@@ -23,6 +23,7 @@ from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Build, Event, Look
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
+from bench_framework.store.layout import in_use
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.store.resuming import find_resumable, require_same
 from bench_framework.text.errors import new_event
@@ -138,13 +139,10 @@ def _run(
                 load = wait_until_idle(options.idle, session.observer, session.stop)
                 require_unchanged(prepared.builds)
                 prepared = replace(prepared, host=replace(prepared.host, load1=load))
-                record = _record_for(text, options, context, session.observer, prepared)
-                opened.enter_context(record)
+                record = _record_for(text, options, context, session, prepared)
+                contents = opened.enter_context(record).contents
                 # A record that was interrupted before a later session waits for its time first.
-                if (
-                    record.contents.complete
-                    or sessions.next_session(record.plan, record.contents) == 1
-                ):
+                if contents.complete or sessions.next_session(record.plan, contents) == 1:
                     _measure(record, prepared, context, session, decides=options.decide)
             while not record.contents.complete:
                 sessions.wait_for_session(record, session)
@@ -267,9 +265,9 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(
-    text: str, options: RunOptions, context: RunContext, observer: Observer, prepared: Setup
+    text: str, options: RunOptions, context: RunContext, session: Session, prepared: Setup
 ) -> Record:
-    plan, results, looks = prepared.plan, options.results, list[Look]()
+    plan, results, observer, looks = prepared.plan, options.results, session.observer, list[Look]()
     if (record := _existing(plan, options, context.record, observer)) is not None:
         hint = "--fresh starts a new record"
         if context.record is not None:
@@ -292,14 +290,15 @@ def _record_for(
             raise errors.MachineError(
                 "BX235.record", results=results, strerror=error.strerror
             ) from error
+    if not session.marks.enter_context(in_use(record.path)):
+        raise errors.RecordError("BX410.in-use", path=record.path)
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
         if record.note(event) and event.severity != "note":
             observer.notify(progress.Remark(event))
     for look in looks:
         record.append(lines.Looked(look))
-    stored = record.contents
-    observer.notify(progress.Resumed(stored.rounds, tuple(stored.blocks)))
+    observer.notify(progress.Resumed(record.contents.rounds, tuple(record.contents.blocks)))
     return record
 
 

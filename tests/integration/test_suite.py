@@ -177,6 +177,20 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
 
 
 @pytest.mark.slow
+def test_two_equal_commands_at_once_have_suites_and_records_of_their_own(suite: Path) -> None:
+    fake_hyperfine(suite, [rule("-base", sleep_s=0.01), rule("-head", sleep_s=0.01)])
+    command = ("gate", "bench", "--quiet")
+    with start(suite, *command) as first, start(suite, *command) as second:
+        for process in (first, second):
+            assert process.wait() == 0, process.errors
+            assert "resuming" not in process.errors
+    assert len(list((suite / "results" / "suites").glob("*/suite.json"))) == 2
+    assert sorted(scenarios_of(suite)) == ["even", "even", "slow", "slow"]
+    rounds = [count_rounds(record / "journal.jsonl") for record in find_records(suite / "results")]
+    assert rounds == [25] * 4  # with the warm-up
+
+
+@pytest.mark.slow
 def test_runs_share_error_rate_and_index(suite: Path) -> None:
     done = benchctl(suite, "run", "bench", code=0)
     assert re.search(r"(?m)^✓ +even +measured +\d+ s +\w+$", done.stdout)

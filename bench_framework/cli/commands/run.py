@@ -121,8 +121,9 @@ def run(
     """Build the variants of a scenario, measure them, and write a report.
 
     A configuration is a variant on one input. A round runs, in random order,
-    each configuration that has no final verdict yet. An axis is a setting that
-    the scenario varies. Several scenarios share one budget and one error rate.
+    each configuration that has no final verdict yet. One with a final verdict
+    runs in every fourth round. An axis is a setting that the scenario varies.
+    Several scenarios share one budget and one error rate.
     """
     from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.scenarios.suite_files import is_suite

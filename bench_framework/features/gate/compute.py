@@ -94,9 +94,11 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     """
     question, policy = question_of(plan), plan.judge.gate
     gated = question.plan
-    if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
-        return outcome.conclude(Gating((), policy.level, 0, 0, 0, EXIT_DONE, ()), policy)
     builds = {build.id: build for build in contents.builds}
+    if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
+        budgets = judge_budgets(plan, contents, builds, looks=question.looks.count)
+        empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)
+        return outcome.conclude(empty, policy)
     judged = answer(question, contents)
     by_pair = _with_text(gated, judged)
     same = same_programs.same_cells(gated, builds)
@@ -130,7 +132,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
 
 def time_not_judged(pair: GatedPair) -> bool:
     """Return whether a pair is about a time, and could not be judged."""
-    return pair.state == "not-judged" and not is_exact(pair.metric) and pair.metric != PEAK_RSS
+    return pair.state == "not-judged" and outcome.is_timed(pair.metric)
 
 
 def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> list[GatedPair]:
@@ -268,6 +270,7 @@ def second_pass(
         c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
         exceeds = c and c.verdict.worse and c.shown and c.shown.ratio - 1 > pair.margin
         open_ = pair.again is None and pair.state in ("passed", "not-judged")
+        open_ = open_ and outcome.is_timed(pair.metric)
         if exceeds and open_ and pair.cell_id in unconfirmed:
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)
@@ -287,10 +290,10 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
     """Return the state of a pair after the second measurement, and the reason for it."""
     if c is None:
         return "not-judged", Reason(ReasonCode.NO_SECOND_RESULT)
-    if c.verdict.worse:
-        return "worse", Reason(ReasonCode.CONFIRMED)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", Reason(ReasonCode.NOT_CONFIRMED)
+    if c.verdict.worse:
+        return "worse", Reason(ReasonCode.CONFIRMED)
     mde = f", minimum detectable effect {percent_up(c.mde)}" if c.mde is not None else ""
     cause = phrase(c.reason) or f"inconclusive{mde}"
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
@@ -316,7 +319,7 @@ def judge_budgets(
     cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
     if not cases:
         return ()
-    samples = sampling.collect(contents.blocks)
+    samples = sampling.collect(contents.blocks, cell_state.needed_caches(plan.cells))
     states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
     broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
     level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))

@@ -25,9 +25,13 @@ BOTH: Final = 2
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
-    """Return the gated metrics judged by rounds: not memory, those of builds, or exact ones."""
-    others = (PEAK_RSS, BUILD_TIME)
-    return tuple(m for m in policy.tolerated if m not in others and not is_exact(m))
+    """Return the gated metrics that are judged by rounds."""
+    return tuple(filter(is_timed, policy.tolerated))
+
+
+def is_timed(metric: Metric) -> bool:
+    """Return whether a gated metric is judged by rounds: not memory, those of builds, or exact ones."""
+    return metric not in (PEAK_RSS, BUILD_TIME) and not is_exact(metric)
 
 
 def main_metric(policy: GatePolicy) -> Metric:
@@ -121,10 +125,11 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
     if gating.unconfirmed:
         missing = f"not confirmed on another host: {gating.unconfirmed}"
     lines += _counted(suspicious, f"worse {first}, {missing}")
-    open_ = gating.in_state("not-judged")
+    judgeable = [pair for pair in gating.pairs if pair.metric != BUILD_TIME]
+    open_ = [pair for pair in judgeable if pair.state == "not-judged"]
     unconfirmed = [pair for pair in open_ if pair.again is not None and not pair.unstable]
     lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
-    if not gating.pairs:
+    if not gating.pairs and not gating.budgets:
         where = f" among the gated cells ({policy.cells})" if policy.cells else ""
         return [f"nothing was compared: no candidate{where} has a baseline"]
     compared = gating.in_state("passed", "accepted", "worse")
@@ -141,9 +146,11 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
         if any(p.metric == metric and p not in unknown for p in open_)
     ]
     timed = timed_metrics(policy)
-    judged = {p.cell_id for p in gating.pairs if p.metric in timed and p.state != "not-judged"}
-    blind = {pair.cell_id for pair in gating.pairs if timed} - judged
-    return lines + _counted(blind, "no gated time could be judged", "cell")
+    deciding = [pair for pair in judgeable if not timed or pair.metric in timed]
+    judged = {pair.cell_id for pair in deciding if pair.state != "not-judged"}
+    blind = {pair.cell_id for pair in judgeable} - judged
+    what = "gated time" if timed else "gated metric"
+    return lines + _counted(blind, f"no {what} could be judged", "cell")
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:

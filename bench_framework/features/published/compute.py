@@ -94,7 +94,7 @@ def rows_of(plan: Plan, results: Results) -> list[Row]:
     for claim in plan.published.claims if plan.published is not None else ():
         tested = claim.test != "not-testable"
         what = _comparison(plan, claim, results) if tested else (claim.name, claim.title)
-        key = (*what, _stance(claim), claim.disproved)
+        key = (*what, _stance(claim, higher=results.higher(claim.metric)), claim.disproved)
         rows.setdefault(key, []).append(claim)
     return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 
@@ -119,13 +119,16 @@ def _comparison(plan: Plan, claim: PublishedClaim, results: Results) -> tuple[ob
     return (claim.test, claim.variant_id, claim.name, claim.metric, inputs)
 
 
-def _stance(claim: PublishedClaim) -> object:
-    """Return what a figure states without its size: a direction, no difference, or a value."""
+def _stance(claim: PublishedClaim, *, higher: bool) -> object:
+    """Return what a figure states without its size: a direction, no difference, or a value.
+
+    `higher` is true if larger values of the metric are better, so that "more" is the same as "better".
+    """
     if claim.test == "not-testable":
         return None
     figure = parse_figure(claim.figure)
     kind = "change" if figure.kind == "direction" else figure.kind
-    return kind, figure.better(higher=False)
+    return kind, figure.better(higher=higher)
 
 
 def _subject(plan: Plan, claims: Sequence[PublishedClaim]) -> str:

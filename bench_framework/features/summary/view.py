@@ -67,8 +67,9 @@ class SummaryView(ComparisonClaims):
         if pair is not None and pair.shown is not None:
             return pair.shown.ratio
         mine, theirs = (self.medians.get((i, self.metric), 0.0) for i in (cell_id, baseline.id))
-        ratio = mine / theirs if mine > 0 and theirs > 0 else math.inf
-        return 1 / ratio if self.higher else ratio
+        if mine <= 0 or theirs <= 0:
+            return math.inf
+        return theirs / mine if self.higher else mine / theirs
 
     def alike(self, cell_id: str, other_id: str) -> bool:
         """Return whether the estimates of two cells of one input differ by at most the margin."""
@@ -89,8 +90,8 @@ class SummaryView(ComparisonClaims):
         first, second = (p.shown if p is not None else None for p in pairs)
         if first is None or second is None:
             return 0
-        sign = (first.lo > second.hi) - (first.hi < second.lo)
-        return -sign if self.higher else sign
+        # Below 1 is better, also if larger values are.
+        return (first.lo > second.hi) - (first.hi < second.lo)
 
     def is_duplicate(self, cell_id: str) -> bool:
         """Return whether a cell runs the program of its baseline under another name."""

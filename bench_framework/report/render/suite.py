@@ -49,6 +49,7 @@ class SuiteRow:
     Attributes:
         record: id of its record, empty without one.
         exit_code: `None` if it was not measured yet.
+        incomplete: True if something in it could not be measured.
         page: its gate; `None` without one.
         sentence: its answer without a gate, or why it failed or was skipped.
         seconds: time that the suite spent on it.
@@ -60,6 +61,7 @@ class SuiteRow:
     file: str
     record: str = ""
     exit_code: int | None = None
+    incomplete: bool = False
     page: GatePage | None = None
     sentence: str = ""
     error: str = ""

@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Literal
@@ -162,16 +162,16 @@ def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
     require_linux()
     target.require_cpus(plan.cells)
     observer.notify(PlanReady(plan))
-    with process.Launcher() as launcher:
+    with process.Launcher() as launcher, ExitStack() as marks:
         stopping = stop.Stop(launcher, observer)
         with stopping.on_signals():
             env = host.environment()
             if plan.benches is None:
-                yield stop.Session(launcher, env, observer, stopping)
+                yield stop.Session(launcher, env, observer, stopping, marks)
                 return
             with process.scratch_folder() as home:
                 env |= environment_of(home)
-                yield stop.Session(launcher, env, observer, stopping)
+                yield stop.Session(launcher, env, observer, stopping, marks)
 
 
 def try_plan(plan: Plan, session: Session) -> Trials:

@@ -7,7 +7,7 @@ finished scenario is not measured again.
 import hashlib
 import json
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -120,12 +120,19 @@ class Suite:
                 )
                 _write_state(draft, State(key, digests, used, page))
         self._state = State(key, digests, used, page)
+        self._mark = ExitStack()
+        self._mark.enter_context(layout.in_use(self.folder))
 
     def run(self, displays: Displays, events: SuiteEvents, *, confirm: bool = True) -> SuiteResult:
         """Measure what is not measured yet, and write the files of the suite.
 
         A scenario that fails does not prevent the others. The suite ends early only if the user stops it.
         """
+        with self._mark:
+            self._run(displays, events, confirm=confirm)
+            return self._write()
+
+    def _run(self, displays: Displays, events: SuiteEvents, *, confirm: bool) -> None:
         for place, member in enumerate(self._suite.members):
             row = self._state.page.rows[place]
             if row.exit_code is not None:
@@ -147,7 +154,6 @@ class Suite:
                 text = f"{error.code}: {error.message}"
                 self._keep(place, replace(row, exit_code=code, sentence=text, error=error.code))
             self._spend(place, begin)
-        return self._write()
 
     def _budget_of(self, place: int, row: SuiteRow) -> float | None:
         if self._suite.budget_s is None or row.budget_s is not None:
@@ -162,7 +168,7 @@ class Suite:
         Raises `Interrupted`: the user stopped it; `BenchError`: it failed.
         """
         row, options, gated = self._state.page.rows[place], self._options, self._suite.gated
-        code = EXIT_DONE
+        code = EXIT_NOT_MEASURED if row.incomplete else EXIT_DONE
         if not row.record:
             plan = member.plan if row.budget_s is None else with_budget(member.plan, row.budget_s)
             text = find_scenario(member.file).read_text(encoding="utf-8")
@@ -170,15 +176,20 @@ class Suite:
                 outcome = run_plan(plan, text, options, display)
             if outcome.record is None or outcome.judgement is None:
                 raise Interrupted("BX130.measurement")
+            # After a late interruption, the exit code does not show failures.
             row = replace(
-                row, record=outcome.record.name, sentence="" if gated else _answer(outcome)
+                row,
+                record=outcome.record.name,
+                incomplete=bool(outcome.failures),
+                sentence="" if gated else _answer(outcome),
             )
             self._keep(place, row, _used(outcome.record))
             events.measured(outcome)
             code = outcome.exit_code
             if code == EXIT_INTERRUPTED:  # after the measurement, which is complete
                 if not gated:
-                    self._keep(place, replace(row, exit_code=EXIT_DONE))
+                    done = EXIT_NOT_MEASURED if row.incomplete else EXIT_DONE
+                    self._keep(place, replace(row, exit_code=done))
                 raise Interrupted("BX130.measurement")
         if gated:
             folder = options.results / member.plan.name / row.record
@@ -281,14 +292,18 @@ def _key(suite: SuitePlan, options: RunOptions) -> str:
 
 
 def _unfinished(results: Path, key: str) -> tuple[Path, State] | None:
-    """Return the newest suite of a command, if it was interrupted. One that cannot be read is left alone."""
+    """Return the newest suite of a command, if it was interrupted and no process uses it.
+
+    One that cannot be read is left alone.
+    """
     for folder in _newest_first(results / SUITES):
         try:
             state = wire.load(State, STATE, read_regular(folder / STATE))
         except (OSError, RecordError):
             continue
         if state.key == key:
-            return (folder, state) if state.page.exit_code == EXIT_INTERRUPTED else None
+            unfinished = state.page.exit_code == EXIT_INTERRUPTED and not layout.is_in_use(folder)
+            return (folder, state) if unfinished else None
     return None
 
 

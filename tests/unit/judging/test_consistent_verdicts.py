@@ -10,6 +10,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
+from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
@@ -60,13 +61,14 @@ def test_best_group_effects_and_gaps_use_the_headlines_metric() -> None:
 # -- more is better --------------------------------------------------------------------------------
 
 
+def serving(plan: Plan) -> Plan:
+    """Return the plan with requests per second as its metric, for which larger values are better."""
+    rate = DeclaredMetric("rate", "stdout", "1/s", direction="higher")
+    return replace(plan, metrics=(rate,), judge=JudgePolicy(metrics=("rate",)))
+
+
 def served(example: Crossed, rate: Callable[[Mapping[str, str]], float]) -> Judgement:
-    """Return a judgement of requests per second, for which larger values are better."""
-    plan = replace(
-        example.plan,
-        metrics=(DeclaredMetric("rate", "stdout", "1/s", direction="higher"),),
-        judge=JudgePolicy(metrics=("rate",)),
-    )
+    plan = serving(example.plan)
     blocks = []
     for block in example.blocks(lambda *_: 1.0):
         values = dict(plan.variant(plan.cell(block.cell_id).variant_id).values)
@@ -107,6 +109,25 @@ def test_a_rate_that_changes_sign_over_an_axis_has_the_right_direction() -> None
         "parser sonic vs simd depends on the other axes: higher rate in 1 of 2 combinations, lower "
         "in 1; no mean is reported."
     )
+
+
+def test_a_rate_of_zero_is_never_recommended() -> None:
+    def rate(values: Mapping[str, str]) -> float:
+        return 0.0 if values["parser"] == "sonic" else 1.2 if values["engine"] == "tokio" else 1.0
+
+    (text,) = texts(served(Crossed(AXES), rate), "recommendation")
+    assert text.startswith("Use tokio simd")
+
+
+def test_intervals_of_a_rate_order_variants_that_were_not_compared() -> None:
+    example = Crossed(AXES)
+    judged = served(example, lambda v: math.prod(RATES[x] for x in v.values()))
+    view = SummaryView(serving(example.plan), replace(judged, best=()), {}, ())
+    cells = {view.label(cell.id): cell.id for cell in example.plan.cells}
+    best, middle = cells["tokio sonic"], cells["tokio simd"]
+    assert view.higher
+    assert view.pair(best, middle) is None
+    assert (view.order(best, middle), view.order(middle, best)) == (-1, 1)
 
 
 # -- one verdict per pair --------------------------------------------------------------------------

@@ -321,6 +321,37 @@ class TestTheSecondPass:
             "worse in the second measurement; in the first one, another metric was worse"
         )
 
+    def test_memory_confirms_no_time(self) -> None:
+        """A small growth of memory is tolerated, and no sign that a time was worse."""
+        example = Study(arms=("a", "slow", "same"))
+        wall = log_normal_timing({})
+        grown = 1.1 * 2_000_000
+
+        def rss(arm: str, _: str, number: int) -> float:
+            return (grown if arm == "slow" else 2_000_000) + number
+
+        gating = first(
+            example,
+            lambda arm, where, n: wall(arm, where, n) * (1.05 if arm == "slow" else 1),
+            cpu=log_normal_timing({}, seed=9),
+            rss=rss,
+        )
+        assert states(gating, example)["slow", "peak_rss"] == "passed"
+        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
+        again = Study(arms=("a", "slow"), policy=plan.judge)
+        judged = again.judge(again.blocks(log_normal_timing({}, seed=8), rss=rss))
+        twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
+        assert not twice.in_state("worse")
+        assert twice.exit_code == 0
+
+    def test_a_difference_within_the_margin_confirms_nothing(self) -> None:
+        example = Study(policy=gate_policy(margins=(("wall", 0.05),)))
+        judged = example.judge(example.blocks(log_normal_timing({"b": 1.012}, spread=0.002)))
+        c = replace(example.comparison(judged, "b"), verdict=Verdict.WORSE_SIZE_UNCERTAIN)
+        assert require(c.shown).hi < 1.05
+        assert gate.confirmed(c, 0.05)[0] == "passed"
+        assert gate.confirmed(c, 0.005)[0] == "worse"
+
     def test_a_control_that_trips_confirms_nothing(self) -> None:
         gating = self.passes({"slow": 1.05, "control": 1.05})
         assert not gating.in_state("worse")

@@ -9,8 +9,14 @@ import pytest
 from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import (
+    GATE_LEVEL,
+    Accepted,
+    Budget,
+    GatePolicy,
+    JudgePolicy,
+)
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.gate import Gating
@@ -148,6 +154,45 @@ class TestBudgets:
         ):
             gating = self.judged(most)
             assert (gating.budgets[0].state, gating.exit_code) == (state, code)
+
+    def test_it_is_judged_without_a_candidate(self) -> None:
+        example = Study(policy=gate_policy(margins=TIMES))
+        kept = [cell for cell in example.plan.cells if cell.role is not Role.CANDIDATE]
+        budget = Budget("arm=a", "wall", 0.001, "1ms", (example.cell("a").id,))
+        plan = gated(replace(example.plan, cells=tuple(kept)), budgets=(budget,))
+        blocks = example.blocks(log_normal_timing({}))
+        names = {cell.id for cell in kept}
+        contents = example.contents([block for block in blocks if block.cell_id in names])
+        gating = gate.first_pass(plan, contents)
+        assert [found.state for found in gating.budgets] == ["over"]
+        assert gating.exit_code == 1
+
+    def test_rounds_whose_cache_was_not_cold_do_not_count(self) -> None:
+        example = Study(policy=gate_policy(margins=TIMES))
+        cold = tuple(replace(cell, cache="cold") for cell in example.plan.cells)
+        budget = Budget("arm=b", "wall", 1.0, "1s", (example.cell("b").id,))
+        plan = gated(replace(example.plan, cells=cold), budgets=(budget,))
+        gating = gate.first_pass(plan, example.contents(example.blocks(log_normal_timing({}))))
+        assert [found.state for found in gating.budgets] == ["failed"]
+
+
+def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
+    example = Study(policy=gate_policy(margins=(*TIMES, ("build_time", 0.1))))
+    strict = gated(example.plan, on_inconclusive="fail")
+    contents = example.contents(example.blocks(log_normal_timing({})))
+    gating = gate.first_pass(strict, contents)
+    assert {p.state for p in gating.pairs if p.metric == "build_time"} == {"not-judged"}
+    assert not any(gate.time_not_judged(pair) for pair in gating.pairs)
+    assert gating.exit_code == 0
+
+
+def test_a_gate_of_memory_alone_that_judged_nothing_does_not_pass() -> None:
+    example = Study(policy=JudgePolicy(gate=GatePolicy(wall=None, cpu=None, peak_rss=0.05)))
+    contents = example.contents(example.blocks(log_normal_timing({})))
+    gating = gate.first_pass(example.plan, contents)
+    assert {(pair.metric, pair.state) for pair in gating.pairs} == {("peak_rss", "not-judged")}
+    assert gating.exit_code == 4
+    assert gating.reasons == ("1 cell: no gated metric could be judged",)
 
 
 class TestAccepted:

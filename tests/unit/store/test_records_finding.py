@@ -210,6 +210,18 @@ def test_a_record_that_confirms_another_one_is_not_continued_by_a_run(tmp_path: 
     assert resumable_path(root, again) == second.path
 
 
+def test_a_record_that_another_command_measures_is_not_continued(
+    tmp_path: Path, record: Record
+) -> None:
+    root = tmp_path / "results"
+    with layout.in_use(record.path) as free:
+        assert free
+        assert find_resumable(root, PLAN) is None
+        with layout.in_use(record.path) as free_again:
+            assert not free_again
+    assert resumable_path(root) == record.path
+
+
 def test_a_record_without_a_complete_round_is_no_obstacle(tmp_path: Path) -> None:
     """It was interrupted in its first round. Then the crate, or the scenario, was corrected."""
     root = tmp_path / "elsewhere"
