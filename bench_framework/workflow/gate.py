@@ -22,7 +22,12 @@ from bench_framework.features.gate.measuring import (
     cells_to_count,
     reopening_looks,
 )
-from bench_framework.features.gate.outcome import change_of, confirmation_plan, repetition
+from bench_framework.features.gate.outcome import (
+    accept_pair,
+    change_of,
+    confirmation_plan,
+    repetition,
+)
 from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
@@ -192,7 +197,9 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
         if contents.observations:
             cells = cells_to_count(second.plan, contents)
             counted = gate.counted_pairs(second.plan, cells, contents)
-        gating = gate.second_pass(record.plan, first, again, second.id, counted)
+        entries, day = accepted_changes(record.plan), record.contents.header.started_at[:10]
+        accept = partial(accept_pair, entries=entries, day=day)
+        gating = gate.second_pass(record.plan, first, again, second.id, counted, accept)
         return explained(record.plan, gating, [contents, record.contents])
 
 

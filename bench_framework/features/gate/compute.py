@@ -12,7 +12,7 @@ between days, because an absolute time belongs to its machine.
 """
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -249,12 +249,17 @@ def _worse(
 
 
 def second_pass(
-    plan: Plan, first: Gating, again: Judgement, record_id: str, counted: Sequence[GatedPair] = ()
+    plan: Plan,
+    first: Gating,
+    again: Judgement,
+    record_id: str,
+    counted: Sequence[GatedPair] = (),
+    accept: Callable[[GatedPair], GatedPair] = lambda pair: pair,
 ) -> Gating:
     """Return the gating with the results of the second measurement.
 
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
-    counted there.
+    counted there. `accept` applies the accepted changes to a pair that only this measurement shows to be worse.
     """
     by_pair = _sentences(again)
     pairs = list(first.pairs)
@@ -274,7 +279,8 @@ def second_pass(
         if exceeds and open_ and pair.cell_id in unconfirmed:
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)
-            pairs[i] = replace(pair, again=c, again_text=text, state="worse", reasons=other)
+            worse_now = replace(pair, again=c, again_text=text, state="worse", reasons=other)
+            pairs[i] = accept(worse_now)
     for i, pair in enumerate(pairs):
         c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
         if pair.unstable and pair.again is None and c is not None:

@@ -161,7 +161,7 @@ def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
     `day` is the start date of the record, such as ``2026-05-31``. The date of the judgement is not
     used, so that the same record is always judged in the same way.
     """
-    pairs = tuple(_accepted(pair, entries, day) for pair in gating.pairs)
+    pairs = tuple(accept_pair(pair, entries, day) for pair in gating.pairs)
     return replace(gating, pairs=pairs, remarks=(*gating.remarks, *_remarks(pairs, entries, day)))
 
 
@@ -169,10 +169,12 @@ def _matches(entry: Accepted, pair: GatedPair) -> bool:
     return pair.cell_id in entry.cell_ids and pair.metric == entry.metric
 
 
-def _accepted(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPair:
-    if pair.state not in ("suspicious", "worse") or pair.comparison.shown is None:
+def accept_pair(pair: GatedPair, entries: Sequence[Accepted], day: str) -> GatedPair:
+    """Return the pair as accepted if an entry permits its growth, that of the second measurement if there is one."""
+    interval = (pair.again or pair.comparison).shown
+    if pair.state not in ("suspicious", "worse") or interval is None:
         return pair
-    growth = pair.comparison.shown.ratio - 1
+    growth = interval.ratio - 1
     matching = [entry for entry in entries if _matches(entry, pair)]
     valid = [entry for entry in matching if entry.counts_on(day)]
     if accepting := next((entry for entry in valid if growth <= entry.level), None):

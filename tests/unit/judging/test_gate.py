@@ -16,7 +16,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.plan.policies import GATE_LEVEL, MeasurePolicy
+from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Build, Look, Observation
 from bench_framework.model.result.decision import Change
@@ -320,6 +320,12 @@ class TestTheSecondPass:
         assert reasons_of(worse) == (
             "worse in the second measurement; in the first one, another metric was worse"
         )
+        # The growth of the second measurement counts, because the first one showed none.
+        assert require(worse.comparison.shown).ratio < 1.04
+        entry = Accepted("x", "cpu", 0.1, "why", "", "f:1", (worse.cell_id,))
+        assert outcome.accept_pair(worse, [entry], "2026-05-31").state == "accepted"
+        less = replace(entry, level=0.04)
+        assert outcome.accept_pair(worse, [less], "2026-05-31").state == "worse"
 
     def test_memory_confirms_no_time(self) -> None:
         """A small growth of memory is tolerated, and no sign that a time was worse."""

@@ -15,7 +15,6 @@ from bench_framework.model.plan.policies import (
     Accepted,
     Budget,
     GatePolicy,
-    JudgePolicy,
 )
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.record.run import Build, Event, Observation
@@ -187,7 +186,7 @@ def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
 
 
 def test_a_gate_of_memory_alone_that_judged_nothing_does_not_pass() -> None:
-    example = Study(policy=JudgePolicy(gate=GatePolicy(wall=None, cpu=None, peak_rss=0.05)))
+    example = Study(policy=gate_policy(margins=(("peak_rss", 0.05),)))
     contents = example.contents(example.blocks(log_normal_timing({})))
     gating = gate.first_pass(example.plan, contents)
     assert {(pair.metric, pair.state) for pair in gating.pairs} == {("peak_rss", "not-judged")}
