@@ -177,6 +177,23 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_failure_is_not_forgotten_if_the_second_measurement_is_interrupted(suite: Path) -> None:
+    file = suite / "bench" / "slow.yaml"
+    text = file.read_text().replace("[base, head]", "[base, head, broken]")
+    file.write_text(text.replace("gate: {", "gate: {cells: rev=head, "))
+    broken = rule("slow-broken", exit_code=1)
+    slow = rule("slow-head", 0.055, sleep_s=0.02)
+    fake_hyperfine(suite, [broken, slow, rule("-base"), rule("-head")])
+    with start(suite, "gate", "bench", "--quiet") as process:
+        journals = suite / "results" / "slow"
+        wait_for(lambda: len(list(journals.glob("*/journal.jsonl"))) == 2, process)
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130, process.errors
+    done = benchctl(suite, "gate", "bench", "--quiet", code=3)
+    assert "not everything could be measured: slow" in done.stdout
+
+
+@pytest.mark.slow
 def test_two_equal_commands_at_once_have_suites_and_records_of_their_own(suite: Path) -> None:
     fake_hyperfine(suite, [rule("-base", sleep_s=0.01), rule("-head", sleep_s=0.01)])
     command = ("gate", "bench", "--quiet")
