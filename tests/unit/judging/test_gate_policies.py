@@ -156,14 +156,14 @@ class TestBudgets:
 
     def test_it_is_judged_without_a_candidate(self) -> None:
         example = Study(policy=gate_policy(margins=TIMES))
-        kept = [cell for cell in example.plan.cells if cell.role is not Role.CANDIDATE]
+        remaining_cells = [cell for cell in example.plan.cells if cell.role is not Role.CANDIDATE]
         budget = Budget("arm=a", "wall", 0.001, "1ms", (example.cell("a").id,))
-        plan = gated(replace(example.plan, cells=tuple(kept)), budgets=(budget,))
+        plan = gated(replace(example.plan, cells=tuple(remaining_cells)), budgets=(budget,))
         blocks = example.blocks(log_normal_timing({}))
-        names = {cell.id for cell in kept}
+        names = {cell.id for cell in remaining_cells}
         contents = example.contents([block for block in blocks if block.cell_id in names])
         gating = gate.first_pass(plan, contents)
-        assert [found.state for found in gating.budgets] == ["over"]
+        assert [finding.state for finding in gating.budgets] == ["over"]
         assert gating.exit_code == 1
 
     def test_rounds_whose_cache_was_not_cold_do_not_count(self) -> None:
@@ -172,7 +172,7 @@ class TestBudgets:
         budget = Budget("arm=b", "wall", 1.0, "1s", (example.cell("b").id,))
         plan = gated(replace(example.plan, cells=cold), budgets=(budget,))
         gating = gate.first_pass(plan, example.contents(example.blocks(log_normal_timing({}))))
-        assert [found.state for found in gating.budgets] == ["failed"]
+        assert [finding.state for finding in gating.budgets] == ["failed"]
 
 
 def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
