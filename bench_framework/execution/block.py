@@ -185,8 +185,7 @@ class BlockRunner:
         if finished.killed:
             raise Interrupted("BX130.block")
         if finished.timed_out:
-            message = f"timed out after {shortest(self._timeout_s)} s"
-            return replace(block, status="timeout", timed_out=True, message=message)
+            return self._timed_out(block)
         if limited and self._printed > limited[1]:
             return self._cut_output(block, "its output is too large")
         block = self._check_free_space(block) or self._read(
@@ -253,7 +252,15 @@ class BlockRunner:
         stored = masked(text.decode(errors="replace")).encode()  # it contains the command
         export = b"".join(stored.split(b"\n"))
         self._exports.append(b'{"seq":%d,"export":%s}\n' % (block.seq, export))
-        return self._check(target, replace(block, **measured), runs)
+        block = replace(block, **measured)
+        # The limit of the process is that of all runs together, and one of them may have been longer.
+        if max(block.wall_s, default=0.0) > self._timeout_s:
+            return self._timed_out(block)
+        return self._check(target, block, runs)
+
+    def _timed_out(self, block: Block) -> Block:
+        message = f"timed out after {shortest(self._timeout_s)} s"
+        return replace(block, status="timeout", timed_out=True, message=message)
 
     def _check(self, target: Target, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):

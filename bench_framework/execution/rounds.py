@@ -168,7 +168,7 @@ class Measuring:
         looks = looks_of(self.plan)
         for number in range(1, self.last_round + 1):
             if number == screening.ROUNDS + 1 and self.plan.benches and self.plan.invocation.gate:
-                self._screen(states, looks)
+                self._screen([state for state in states if state.rounds < number], looks)
             for state in states:
                 if not state.stopped and state.rounds < number:
                     self._round(state, number, warmup=False)

@@ -55,9 +55,16 @@ def _unanalysed(plan: Plan, contents: Contents, number: int) -> bool:
     """Return whether an input that goes on has no interim analysis after its last round, which is due."""
     analysed = {look.input_id for look in contents.looks if look.round == number}
     return number in looks_of(plan).rounds and any(
-        rounds == number and input_id not in analysed and not contents.stopped(input_id)
+        rounds == number and input_id not in analysed and not _has_ended(plan, contents, input_id)
         for input_id, rounds in contents.rounds.items()
     )
+
+
+def _has_ended(plan: Plan, contents: Contents, input_id: str) -> bool:
+    """Return whether a look ended an input, or failures of its cells left nothing to compare."""
+    lost = {c for c, line in contents.dropped.items() if line.state in ("failed", "other-output")}
+    cells = {cell.id for cell in plan.compared_cells(input_id)}
+    return contents.stopped(input_id) or bool(cells & lost and len(cells - lost) <= 1)
 
 
 def wait_for_session(record: Record, session: Session) -> None:
@@ -65,6 +72,7 @@ def wait_for_session(record: Record, session: Session) -> None:
 
     Raises `Interrupted`: the user stopped it.
     """
+    session.stop.check()
     measure, contents = record.plan.measure, record.contents
     number = next_session(record.plan, contents)
     text = (

@@ -193,7 +193,7 @@ def _contents(path: Path, entries: Iterable[bytes]) -> Contents:
             contents.changed_line = None if text == entry else number
     if contents is None:
         raise RecordError("BX411.journal-empty", path=path)
-    _skip(contents, open_round)
+    skip(contents, open_round)
     return contents
 
 
@@ -277,7 +277,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             contents.host, contents.builds, contents.inputs = line.host, line.builds, line.inputs
             contents.starts += 1
             contents.at = line.at
-            _skip(contents, open_round)
+            skip(contents, open_round)
             return len(contents.blocks)
         case lines.Repeats():
             contents.repeats[line.input_id] = dict(line.runs)
@@ -326,7 +326,7 @@ def _take_event(contents: Contents, event: Event) -> None:
     contents.events.append(event)
 
 
-def _skip(contents: Contents, start: int) -> None:
+def skip(contents: Contents, start: int) -> None:
     """Mark the blocks from `start` on as ``skipped``: their round was interrupted."""
     for index in range(start, len(contents.blocks)):
         contents.blocks[index] = replace(contents.blocks[index], status="skipped")

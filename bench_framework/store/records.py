@@ -145,6 +145,10 @@ class Record:
         if isinstance(line, lines.Limit):
             self.plan = limited(self.plan, line)
 
+    def skip_open_round(self) -> None:
+        """Mark the blocks of an interrupted round, as reading the journal does."""
+        journal.skip(self.contents, self._open_round)
+
     def note(self, event: Event) -> bool:
         """Append an event unless the record contains it. Return True if it is new."""
         new = event not in self.contents.events

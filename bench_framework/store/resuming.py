@@ -55,10 +55,11 @@ def require_same(
     host: Host,
     builds: Iterable[Build],
     inputs: Iterable[PreparedInput] = (),
-) -> None:
+) -> bool:
     """Refuse to continue a record under other conditions, as its rounds would not be comparable.
 
-    A record without a complete round has nothing to compare with, so any conditions are right.
+    The result is false if conditions changed before the first complete round: the record has only the warm-up of
+    other programs, and can be discarded.
 
     Raises `RecordError`: conditions changed (BX410). The message lists the changes.
     """
@@ -80,6 +81,7 @@ def require_same(
             before=before,
             now=now,
         )
+    return not changes
 
 
 def _changes(

@@ -108,8 +108,7 @@ def run_plan(
 ) -> Outcome:
     """Build, measure and report a plan.
 
-    The text of the scenario is stored in the record. The selection of the options is part of
-    `plan`.
+    The text of the scenario is stored in the record. `plan` has the selection of the options.
 
     Raises `MachineError` and `RecordError` as `run_scenario` does.
     """
@@ -268,19 +267,21 @@ def _record_for(
     text: str, options: RunOptions, context: RunContext, session: Session, prepared: Setup
 ) -> Record:
     plan, results, observer, looks = prepared.plan, options.results, session.observer, list[Look]()
-    if (record := _existing(plan, options, context.record, observer)) is not None:
-        hint = "--fresh starts a new record"
-        if context.record is not None:
-            from bench_framework.features.gate.measuring import reopening_looks
+    record, hint = _existing(plan, options, context.record, observer), "--fresh starts a new record"
+    if record is not None and context.record is not None:
+        from bench_framework.features.gate.measuring import reopening_looks
 
-            looks = reopening_looks(record.plan, record.contents)
-            hint = "the gate needs more rounds"
-        else:
-            require_plan(record, plan)
-        require_same(record, plan, prepared.host, prepared.builds, prepared.inputs)
+        looks, hint = reopening_looks(record.plan, record.contents), "the gate needs more rounds"
+    elif record is not None:
+        require_plan(record, plan)
+    same = (prepared.host, prepared.builds, prepared.inputs)
+    if record is not None and not require_same(record, plan, *same):
+        record.discard()
+        record = None
+    elif record is not None:
         done = counted(sum(record.contents.rounds.values()), "completed round")
         observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
-    else:
+    if record is None:
         at, numbers = utc_now(), context.numbers
         try:
             record = Record.create(
@@ -376,11 +377,11 @@ def _measure(
 def _interrupted(record: Record | None, command: str) -> Outcome:
     after = "starts again with the existing builds and inputs"
     if record is not None:
+        record.skip_open_round()
         record.save()
         record.close()
-        done = sum(record.contents.rounds.values())
-        verb = "is" if done == 1 else "are"
-        after = f"resumes: {counted(done, 'completed round')} {verb} stored in {record.path}"
+        done = counted(sum(record.contents.rounds.values()), "completed round")
+        after = f"resumes: {done} in {record.path}"
     resume, path = f"interrupted; `{command}` {after}", record.path if record else None
     return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 

@@ -132,14 +132,16 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
 
 
 def _changed(git: revisions.Git, repository: Path) -> list[Path]:
-    """Return the uncommitted changes of a repository, without folders with records of benchctl."""
+    """Return the uncommitted changes of a repository, without new files in folders with records of benchctl."""
     paths = list(sources.uncommitted(git, repository))
+    names = git.run("-C", str(repository), "ls-files", "-z").split("\0")
+    tracked = {repository / name for name in names if name}
     results = set[Path]()
     for path in paths:
         parents = path.relative_to(repository).parents
         records = (parent for parent in parents if is_record_id(parent.name.strip(".")))
         results |= {repository / p.parent.parent for p in records if len(p.parts) > 2}  # noqa: PLR2004
-    return [path for path in paths if results.isdisjoint(path.parents)]
+    return [path for path in paths if path in tracked or results.isdisjoint(path.parents)]
 
 
 def _copied(

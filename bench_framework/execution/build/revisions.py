@@ -22,6 +22,8 @@ from bench_framework.model.plan.revisions import Commit
 from bench_framework.store.layout import whole, writing
 
 CLONE_TIMEOUT_S: Final = 1800.0
+MOST_OUTPUT: Final = 1 << 30
+"""Largest output of git in bytes: the names of a few million files or commits."""
 HEAD: Final = "HEAD"
 _SEPARATOR: Final = "\0"
 _LOG: Final = "%H%x00%P%x00%an%x00%aI%x00%s%x00end"
@@ -51,7 +53,9 @@ class Git:
         Raises `BuildError` (BX224): it fails or is not installed; `MachineError`, BC410, this is not Linux.
         """
         try:
-            output = self._launcher.capture(["git", *words], self.env, timeout_s=timeout_s)
+            output = self._launcher.capture(
+                ["git", *words], self.env, timeout_s=timeout_s, most=MOST_OUTPUT
+            )
         except MachineError as error:
             if error.code == "BC410":
                 raise

@@ -123,10 +123,11 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     for record in read_records(results, plan.name, WALL)[0]:
         if fingerprint(record.prepared.host) == fingerprint(here):
             of_record, cells = planned_cells(record.plan)
-            series = {_key(cell, of_record) for cell in cells}
             for build in record.prepared.builds:
                 if build.ok and build.revision and not build.dirty:
-                    planned.setdefault(build.revision, set()).update(series)
+                    of_build = (cell for cell in cells if cell.build_id == build.id)
+                    series = planned.setdefault(build.revision, set())
+                    series.update(_key(cell, of_record) for cell in of_build)
     return {commit for commit, series in planned.items() if needed <= series}
 
 

@@ -8,8 +8,9 @@ from bench_framework.compare.cell_state import baseline_failure
 from bench_framework.model.facts.comparisons import CommandLine, OutputState
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Event
-from bench_framework.model.result.decision import Decision, change_of
+from bench_framework.model.result.decision import Change, Decision, change_of
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.write import render
@@ -43,13 +44,13 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
 def decision(judgement: Judgement) -> Decision | None:
     """Return whether to keep the second of two commands; `None` if it could not be compared.
 
-    It is kept if it is significantly faster and prints the same output. It is discarded if it is slower or
-    equivalent, or prints another output. Otherwise, more rounds are needed.
+    It is kept if it is significantly faster and prints the same output. It is discarded if it is slower,
+    equivalent or the same program, or prints another output. Otherwise, more rounds are needed.
     """
-    (verdict,) = (
-        c.verdict for c in judgement.comparisons if c.family == "headline" and c.metric == WALL
-    )
-    return change_of(verdict).decision
+    (c,) = (c for c in judgement.comparisons if c.family == "headline" and c.metric == WALL)
+    if c.reason == ONE_PROGRAM and not c.verdict.refused:
+        return Change.SAME.decision
+    return change_of(c.verdict).decision
 
 
 def _output(plan: Plan, *, differs: bool) -> OutputState:

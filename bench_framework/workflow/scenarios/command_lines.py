@@ -129,7 +129,10 @@ def _names(request: Commands, commands: Sequence[str]) -> list[str]:
 
 def _expanded(request: Commands) -> list[str]:
     """Return the commands with the values of ``-L``."""
-    lists = dict(_values(text) for text in request.lists)
+    given = [_values(text) for text in request.lists]
+    if twice := [name for name, times in Counter(n for n, _ in given).items() if times > 1]:
+        raise unfit("BX122.factor-twice", twice=twice[0])
+    lists = dict(given)
     placeholders = [(command, PLACEHOLDER.findall(command)) for command in request.commands]
     used_by = [
         (c, [name for name in dict.fromkeys(names) if name in lists]) for c, names in placeholders

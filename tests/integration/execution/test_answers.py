@@ -150,6 +150,16 @@ def test_a_form_that_cannot_be_used_makes_the_run_a_failure(
     assert str(block.message).startswith(words)
 
 
+def test_a_run_that_took_longer_than_the_timeout_does_not_count(fake: Any) -> None:
+    """The process of hyperfine may take longer, as it makes several runs."""
+    fake.script({"match": "run-b", "wall_s": 0.8}, {"match": "run-"})
+    measure = MeasurePolicy(rounds_min=1, rounds_max=1, warmup_rounds=1, timeout_s=0.5)
+    record = fake.measure(plan_of({"a": ["run-a"], "b": ["run-b"]}, measure=measure, control=False))
+    assert {block.status for block in blocks_of(record, "a")} == {"ok"}
+    [block] = blocks_of(record, "b")
+    assert (block.status, block.message) == ("timeout", "timed out after 0.5 s")
+
+
 @pytest.mark.parametrize("key", ["filter", "check"])
 def test_a_command_that_hangs_is_killed_after_the_timeout(fake: Any, key: str) -> None:
     fake.script({"match": "run-", "stdout": "text\n"})

@@ -46,6 +46,12 @@ class Repository:
         return [commit.subject for commit in commits]
 
 
+def test_a_long_output_of_git_is_complete(tmp_path: Path, launcher: Launcher) -> None:
+    runner = revisions.Git(launcher, host.environment())
+    output = runner.run("-c", "alias.long=!yes | head -c 3000000", "long")
+    assert output.split("\n") == ["y"] * 1_500_000
+
+
 @pytest.fixture
 def repository(tmp_path: Path, launcher: Launcher) -> Repository:
     return Repository(tmp_path, launcher)

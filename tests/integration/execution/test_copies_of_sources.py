@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import BuildError
-from bench_framework.execution.build import revisions
+from bench_framework.execution.build import commands, revisions
 from bench_framework.execution.build.sources import derive
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
@@ -104,6 +104,16 @@ def test_a_renamed_file_has_only_its_new_name(
     folder = copied(crate, tmp_path, launcher, patch=patch_of(crate))
     assert (folder / "new.rs").is_file()
     assert not (folder / "old.rs").exists()
+
+
+def test_only_new_files_of_records_are_no_changes(crate: Path, launcher: Launcher) -> None:
+    commit(crate)
+    (crate / "a.txt").write_text("changed\n")
+    record = crate / "records" / "20260302T1704Z"
+    record.mkdir(parents=True)
+    (record / "journal.jsonl").write_text("{}\n")
+    repository = revisions.Git(launcher, host.environment())
+    assert commands._changed(repository, crate.parent) == [crate / "a.txt"]
 
 
 def test_only_the_build_directory_is_left_out(

@@ -17,8 +17,9 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Dataset, Plan
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.record.run import Block, PreparedInput
+from bench_framework.model.record.run import Block, Look, PreparedInput
 from bench_framework.model.result import race
+from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import plan_of
@@ -197,6 +198,21 @@ def test_copies_that_do_not_fit_are_an_error_before_anything_is_written(
 
 
 RANGE = MeasurePolicy(rounds_min=5, rounds_max=20, sessions=4, sessions_min=2)
+
+
+def test_an_input_that_failed_in_the_last_round_of_a_session_ends_no_later_session(
+    fake: Any,
+) -> None:
+    """Without an interim analysis of its own, it looked like one that was interrupted."""
+    plan = plan_of(ARMS, inputs=("one", "two"), measure=RANGE)
+    first, second = plan.inputs
+    contents = fake.create(plan).contents
+    contents.rounds = {first.id: 10, second.id: 10}
+    contents.looks = [Look(second.id, 0, 10, stopped=False)]
+    assert sessions.next_session(plan, contents) == 2
+    for cell in plan.compared_cells(first.id)[1:]:
+        contents.dropped[cell.id] = lines.Dropped(cell.id, first.id, 10, False, "failed")
+    assert sessions.next_session(plan, contents) == 3
 
 
 def all_sessions(fake: Any, record: Record, looker: Looker) -> list[int]:

@@ -9,6 +9,7 @@ import pytest
 from bench_framework.compare import data_quality, same_programs
 from bench_framework.compare.interim_analysis import look
 from bench_framework.features.judge import judge
+from bench_framework.features.summary import command_lines
 from bench_framework.model.facts import OneProgram
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
@@ -131,6 +132,16 @@ def test_one_program_under_two_names_is_no_open_question() -> None:
     example = Study(arms=("a", "b", "c"))
     plan, builds = built(example, {"a": "same", "b": "same", "c": "other"})
     assert judged(example, plan, builds, {"a": 0.05, "b": 0.05, "c": 0.04}).status == "conclusive"
+
+
+def test_the_same_program_under_two_commands_is_discarded() -> None:
+    example = Study(arms=("a", "b"))
+    plan, builds = built(example, {"a": "same", "b": "same"})
+    assert (
+        command_lines.decision(judged(example, plan, builds, {"a": 0.05, "b": 0.06})) == "discard"
+    )
+    plan, builds = built(example, {"a": "one", "b": "other"})
+    assert command_lines.decision(judged(example, plan, builds, {"a": 0.06, "b": 0.05})) == "keep"
 
 
 def test_its_twin_does_not_push_a_variant_out_of_the_best_group() -> None:

@@ -147,6 +147,11 @@ def test_the_product_of_lists_is_limited_before_it_is_expanded(folder: Path) -> 
         plan_of("echo {x} {y} {z}", lists=[f"{name}={values}" for name in "xyz"])
 
 
+def test_a_list_that_is_given_twice_is_refused(folder: Path) -> None:
+    with pytest.raises(UsageError, match="`x` is given twice"):
+        plan_of("echo {x}", lists=["x=1,2", "x=3,4"])
+
+
 def test_an_input_is_a_placeholder_or_the_stdin(folder: Path) -> None:
     path = Path("words.txt")
     plan = plan_of("wc {input}", "cat {input}", input=path, prepare="touch {input}")
