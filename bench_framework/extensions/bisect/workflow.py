@@ -160,8 +160,9 @@ class Search:
         """Return the search of the branch that the found commit merged, `None` if it is no merge."""
         if self.commit is None or len(self.commit.parents) == 1:
             return None
-        self.say(f"{self.commit.short} is a merge; searching its branch")
-        base, head, *_ = self.commit.parents
+        base, head, *others = self.commit.parents
+        rest = f"; not searched: {', '.join(parent[:9] for parent in others)}" if others else ""
+        self.say(f"{self.commit.short} is a merge; searching its branch {head[:9]}{rest}")
         return self._again(options=replace(self._options, base=base, head=head))
 
     def judge_head(self) -> tuple[SearchStep, int]:
