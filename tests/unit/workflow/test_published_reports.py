@@ -118,7 +118,7 @@ def test_a_published_report_takes_the_words_of_a_later_scenario(tmp_path: Path) 
     changes = {
         "label: native build": "label: for this CPU",
         "question: With one thread each": "question: With equal threads",
-        "8 blocking threads instead of the default of 500:": "Fewer blocking threads:",
+        "8 blocking threads (BLOCKING_MAX_THREADS) instead of 500:": "Fewer blocking threads:",
         "name: buffers of 128 KiB against 64 KiB": "name: larger buffers",
     }
     for before, after in changes.items():
