@@ -270,7 +270,7 @@ def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
 
     bounds = [cell for cell in ordered if cell.role is Role.BOUND]
     others = [cell for cell in ordered if cell.role is not Role.BOUND]
-    chosen = {*bounds, *sorted(others, key=rank)[: MANY_ROWS - len(bounds)]}
+    chosen = {*bounds, *sorted(others, key=rank)[: max(0, MANY_ROWS - len(bounds))]}
     return [cell for cell in ordered if cell in chosen]
 
 

@@ -148,7 +148,7 @@ class Expansion:
             return dataset, f"output of {family}"
         family = "prose" if texts["dataset"] == "text" else texts["dataset"]
         size, seed = parse_size(texts["size"]), int(texts["seed"])
-        # Reports also have sessions in which they were measured.
+        # The first line of a report also has the number of sessions in which it was measured.
         form = "JSONL " if family.startswith("sessions") else ""
         return plan.Dataset("generated", family, size, seed), f"{form}{family} {texts['size']}"
 

@@ -274,8 +274,8 @@ def second_pass(
     for i, pair in enumerate(pairs):
         c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
         exceeds = c and c.verdict.worse and c.shown and c.shown.ratio - 1 > pair.margin
-        open_ = pair.again is None and pair.state in ("passed", "not-judged")
-        open_ = open_ and outcome.is_timed(pair.metric)
+        unsuspicious = pair.again is None and pair.state in ("passed", "not-judged")
+        open_ = unsuspicious and outcome.is_timed(pair.metric)
         if exceeds and open_ and pair.cell_id in unconfirmed:
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)

@@ -67,7 +67,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
 def _input(data: ReportData, item: Input) -> str:
     """Return an input with its number of files, such as ``sessions 48MiB (256 files), 5 times``.
 
-    It is the number of times that every command names the input.
+    The last number is that of its occurrences in each command.
     """
     prepared, name = data.prepared(item.id), data.input_name(item)
     files = prepared.file_count if prepared else None

@@ -133,9 +133,9 @@ def _expanded(request: Commands) -> list[str]:
     if twice := [name for name, times in Counter(n for n, _ in given).items() if times > 1]:
         raise unfit("BX122.factor-twice", twice=twice[0])
     lists = dict(given)
-    placeholders = [(command, PLACEHOLDER.findall(command)) for command in request.commands]
     used_by = [
-        (c, [name for name in dict.fromkeys(names) if name in lists]) for c, names in placeholders
+        (c, [name for name in dict.fromkeys(PLACEHOLDER.findall(c)) if name in lists])
+        for c in request.commands
     ]
     count = sum(math.prod(len(lists[name]) for name in used) for _, used in used_by)
     if count > MOST_COMMANDS:
