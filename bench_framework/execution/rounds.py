@@ -243,10 +243,6 @@ class Measuring:
 
     def _round(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         order = schedule.order_of_round(self.plan, state, number, warmup=warmup)
-        if event := self.guard.changed(state.input.id) or self.guard.replaced():
-            self._add_event(event)
-            state.stopped = True
-            return
         self._notify(progress.RoundStarted(state.input.id, number, warmup))
         budget = self._budget if warmup else None
         for position, cell_id in enumerate(order):
@@ -254,14 +250,19 @@ class Measuring:
                 continue
             self.session.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
-            if state.stopped:
-                return
-        if warmup:
-            state.warmups = number
+            if state.stopped:  # its input changed
+                break
         else:
-            state.rounds = number
-        elapsed = self.elapsed_s
-        self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
+            if event := self.guard.changed(state.input.id) or self.guard.replaced():
+                self._add_event(event)
+                state.stopped = True
+            else:
+                state.count(number, warmup=warmup)
+        elapsed, here = self.elapsed_s, state.input.id
+        end = lines.RoundEnd(here, number, warmup, utc_now(), elapsed, state.stopped)
+        self.record.append(end)
+        if state.stopped:
+            return
         self._drop_failed(state, number, warmup=warmup)
         self.runner.sync()
         self.record.sync()

@@ -74,6 +74,13 @@ class InputProgress:
         self.reference = self.first_answer(self.reference_id)
         self.noted = {(event.cell_id or "", event.code) for event in contents.events}
 
+    def count(self, number: int, *, warmup: bool) -> None:
+        """Count a complete round."""
+        if warmup:
+            self.warmups = number
+        else:
+            self.rounds = number
+
     def first_answer(self, cell_id: str) -> Answer | None:
         """Return the answer of the first good block of a cell."""
         blocks = self.blocks.get(cell_id, ())

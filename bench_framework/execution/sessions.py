@@ -40,12 +40,16 @@ def next_session(plan: Plan, contents: Contents) -> int:
     """Return the number of the session to measure next, from 1; it may have been interrupted.
 
     The input with the most rounds decides: another one may have stopped because its cells failed. A
-    session whose interim analyses were interrupted continues, because they may end the measurement.
+    session that was interrupted in the last round of an input continues, and so does one whose interim
+    analyses were interrupted, because they may end the measurement.
     """
     measure, most = plan.measure, max(contents.rounds.values(), default=0)
     if measure.sessions == 1 or measure.by_budget:
         return 1
     done, begun = divmod(most, measure.session_rounds)
+    last = [input_id for input_id, rounds in contents.rounds.items() if rounds == most - 1]
+    if done and not begun and not all(_has_ended(plan, contents, input_id) for input_id in last):
+        return done
     if not begun and done >= measure.fewest_sessions and _unanalysed(plan, contents, most):
         return done
     return min(measure.sessions, done + 1)

@@ -269,8 +269,11 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             contents.blocks.append(line.block)
             contents.at = line.block.started_at
         case lines.RoundEnd():
-            counts = contents.warmups if line.warmup else contents.rounds
-            counts[line.input_id] = line.round
+            if line.interrupted:
+                skip(contents, open_round)
+            else:
+                counts = contents.warmups if line.warmup else contents.rounds
+                counts[line.input_id] = line.round
             contents.elapsed_s, contents.at = line.elapsed_s, line.at
             return len(contents.blocks)
         case lines.Prepared():

@@ -75,7 +75,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnd:
-    """A round is complete: the blocks of this input since the previous such line are valid."""
+    """A round ended: the blocks of this input since the previous such line are valid."""
 
     input_id: str
     round: int
@@ -83,6 +83,8 @@ class RoundEnd:
     at: str
     elapsed_s: float
     """Measuring time of the record so far in seconds, without interruptions."""
+    interrupted: bool = False
+    """True if the round ended before its last block: then its blocks are not valid."""
     kind: Literal["round-end"] = "round-end"
 
 

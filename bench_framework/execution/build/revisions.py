@@ -260,12 +260,21 @@ def _is_shallow(git: Git, repository: Path) -> bool:
 
 
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
-    """Return the commit of a crate's repository, and True if the crate has uncommitted changes."""
+    """Return the commit of a crate's repository, and True if the crate or its workspace has uncommitted changes.
+
+    New files elsewhere in the workspace do not count: they may be records of benchctl.
+    """
     commit = git.try_run("-C", str(crate), "rev-parse", "--verify", HEAD)
     if commit is None:
         return None, None
-    status = git.try_run("-C", str(crate), "status", "--porcelain", "--", ".")
-    return commit, None if status is None else bool(status)
+    lock = configuration.lockfile_of(crate)
+    tracked = ("--untracked-files=no",)
+    folders = [(crate, ()), *([(lock.parent, tracked)] if lock and lock.parent != crate else [])]
+    states = [
+        git.try_run("-C", str(folder), "status", "--porcelain", *words, "--", ".")
+        for folder, words in folders
+    ]
+    return commit, None if None in states else any(states)
 
 
 def commits_of_head(git: Git, crate: Path) -> list[str]:

@@ -140,7 +140,7 @@ def derive(
         if commit:
             revisions.clone(git, root, part, commit)
         for path in changed:
-            copy_file(path, part / path.relative_to(root))
+            copy_file(path.relative_to(root), root, part)
         for file in map(Path, spec.patches):
             apply(git, part, file)
         toolchain = {"RUSTUP_TOOLCHAIN": spec.toolchain} if spec.toolchain else {}
@@ -185,8 +185,10 @@ def uncommitted(git: revisions.Git, root: Path) -> Iterator[Path]:
     tracked = git.run("-C", str(root), *words)
     others = git.run("-C", str(root), "ls-files", "--others", "--exclude-standard", "-z")
     names = dict.fromkeys(filter(None, f"{tracked}\0{others}".split("\0")))
-    # A folder is a submodule or another repository.
-    yield from (path for name in names if (path := root / name).is_symlink() or not path.is_dir())
+    for path in (root / name for name in names):
+        # Submodules and other repositories are left out. Any other folder has taken the place of a file.
+        if path.is_symlink() or not (path / ".git").exists():
+            yield path
 
 
 def _all_files(root: Path) -> Iterator[Path]:
@@ -196,13 +198,29 @@ def _all_files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(files))
 
 
-def copy_file(source: Path, target: Path) -> None:
-    """Make a file or symbolic link like another one; remove it if the other one does not exist."""
-    with suppress(FileNotFoundError):
-        target.unlink()
-    if os.path.lexists(source):
+def copy_file(name: Path, root: Path, copy: Path) -> None:
+    """Make a file or symbolic link of `copy` like that of `root`; remove it if `root` does not have it.
+
+    `name` is its path in both. A folder may have taken the place of a file, or the other way round, and the files of
+    both come in any order.
+    """
+    source, target = root / name, copy / name
+    inner = [parent for parent in name.parents if parent.name]
+    exists = os.path.lexists(source) and not any((root / p).is_symlink() for p in inner)
+    if exists and (source.is_symlink() or not source.is_dir()):
+        for parent in reversed(inner):
+            if (copy / parent).is_symlink() or (copy / parent).is_file():
+                (copy / parent).unlink()
+        if target.is_dir() and not target.is_symlink():
+            shutil.rmtree(target)
+        target.unlink(missing_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
+        return
+    behind_link = any((copy / parent).is_symlink() for parent in inner)
+    if not behind_link and (target.is_symlink() or not target.is_dir()):
+        with suppress(FileNotFoundError, NotADirectoryError):
+            target.unlink()
 
 
 def _select(

@@ -99,21 +99,22 @@ def next_step(search: Bisection, attempts: int = ATTEMPTS) -> SearchStep | None:
     ends = (state.lo, state.hi, state.hi, level)
     if not search.steps:
         return SearchStep("ends", *ends)
-    step = search.steps[-1]
-    if step.outcome == "inconclusive":
-        again = SearchStep(step.kind, step.lo, step.hi, step.candidate, level, step.attempt + 1)
-        return again if state.tries < attempts else None
-    if step.outcome == "same":
-        return None
-    candidate = middle(state.lo, state.hi, state.skipped)
+    step, candidate = search.steps[-1], middle(state.lo, state.hi, state.skipped)
+    # Commits that can be measured again come before the rest of a confirmation without them.
+    if step.kind != "confirmation" or candidate is None:
+        if step.outcome == "inconclusive":
+            again = SearchStep(step.kind, step.lo, step.hi, step.candidate, level, step.attempt + 1)
+            return again if state.tries < attempts else None
+        if step.outcome == "same":
+            return None
     if candidate is not None:
         return SearchStep("commit", state.lo, state.hi, candidate, level)
     return None if _comparison_of(search, state) is not None else SearchStep("confirmation", *ends)
 
 
 def _comparison_of(search: Bisection, state: _State) -> SearchStep | None:
-    """Return the step that compared the two ends of the range directly, `None` without one."""
-    direct = [s for s in search.steps if s.kind != "commit" and (s.lo, s.hi) == state[:2]]
+    """Return the last step that showed the change between the two ends of the range, `None` without one."""
+    direct = [s for s in search.steps if s.outcome == "differs" and (s.lo, s.hi) == state[:2]]
     return direct[-1] if direct else None
 
 

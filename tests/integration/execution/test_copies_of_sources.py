@@ -106,6 +106,47 @@ def test_a_renamed_file_has_only_its_new_name(
     assert not (folder / "old.rs").exists()
 
 
+def test_a_file_can_become_a_folder_or_a_link_and_the_other_way_round(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    (crate / "other").mkdir()
+    for name in ("file", "link/x", "folder/x", "other/x"):
+        (crate / name).parent.mkdir(exist_ok=True)
+        (crate / name).write_text(f"{name} of the commit\n")
+    (crate / "was-link").symlink_to("other")
+    commit(crate)
+    for name in ("file", "was-link"):
+        (crate / name).unlink()
+        (crate / name).mkdir()
+        (crate / name / "x").write_text("new\n")
+    for name in ("folder", "link"):
+        (crate / name / "x").unlink()
+        (crate / name).rmdir()
+    (crate / "folder").write_text("new\n")
+    (crate / "link").symlink_to("other")
+    copy = copied(crate, tmp_path, launcher, patch=patch_of(crate))
+    assert (copy / "file" / "x").read_text() == "new\n"
+    assert (copy / "was-link" / "x").read_text() == "new\n"
+    assert not (copy / "was-link").is_symlink()
+    assert (copy / "folder").read_text() == "new\n"
+    assert (copy / "link").readlink() == Path("other")
+    assert (copy / "other" / "x").read_text() == "other/x of the commit\n"
+
+
+def test_changes_elsewhere_in_the_workspace_count_but_not_new_files(
+    crate: Path, launcher: Launcher
+) -> None:
+    (crate.parent / "Cargo.lock").write_text("")
+    (crate.parent / "library.rs").write_text("")
+    commit(crate)
+    runner = revisions.Git(launcher, host.environment())
+    (crate.parent / "results").mkdir()
+    (crate.parent / "results" / "journal.jsonl").write_text("")
+    assert revisions.state_of(runner, crate)[1] is False
+    (crate.parent / "library.rs").write_text("fn changed() {}\n")
+    assert revisions.state_of(runner, crate)[1] is True
+
+
 def test_only_new_files_of_records_are_no_changes(crate: Path, launcher: Launcher) -> None:
     commit(crate)
     (crate / "a.txt").write_text("changed\n")

@@ -19,7 +19,8 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Preload, PreparedInput
-from bench_framework.store import wire
+from bench_framework.store import layout, wire
+from bench_framework.store.journal import read_journal
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.records.integrity import journal_differences
 from tests.build import require
@@ -531,6 +532,36 @@ def test_a_changed_input_stops_only_its_own_measurement(fake: Any, tmp_path: Pat
     record = fake.measure(plan, inputs=inputs)
     assert len(events_of(record, "BX420")) == 1
     assert [record.contents.rounds.get(item.id, 0) for item in plan.inputs] == [1, 3]
+
+
+def test_the_round_in_which_an_input_changed_does_not_count(fake: Any, tmp_path: Path) -> None:
+    plan = plan_of(ARMS, inputs=("x", "y"))
+    paths = [tmp_path / "x", tmp_path / "y"]
+    for path in paths:
+        path.write_text("same")
+    inputs = [
+        PreparedInput(item.id, str(path), 4, None, "f", None)
+        for item, path in zip(plan.inputs, paths, strict=True)
+    ]
+    first = {cell.id for cell in plan.cells_of(plan.inputs[0].id)}
+
+    def react(update: progress.Update) -> None:
+        if isinstance(update, progress.BlockFinished):
+            block = update.block
+            if block.cell_id in first and block.round == 2 and not block.warmup:
+                os.utime(paths[0], ns=(1, 1))
+
+    fake.observer.react = react
+    record = fake.measure(plan, inputs=inputs)
+    contents = read_journal(record.path / layout.JOURNAL)  # as a later report reads it
+    for blocks in (record.contents.blocks, contents.blocks):
+        measured = {(b.cell_id in first, b.round): b.status for b in blocks if not b.warmup}
+        assert measured == {
+            (True, 1): "ok",
+            (True, 2): "skipped",
+            **{(False, number): "ok" for number in (1, 2, 3)},
+        }
+    assert [contents.rounds[item.id] for item in plan.inputs] == [1, 3]
 
 
 def test_an_input_that_changes_in_a_round_is_the_cause_of_other_answers(

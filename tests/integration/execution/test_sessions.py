@@ -215,6 +215,17 @@ def test_an_input_that_failed_in_the_last_round_of_a_session_ends_no_later_sessi
     assert sessions.next_session(plan, contents) == 3
 
 
+def test_a_session_that_was_interrupted_in_the_last_round_of_an_input_continues(fake: Any) -> None:
+    policy = MeasurePolicy(rounds_min=5, rounds_max=20, sessions=4)
+    plan = plan_of(ARMS, inputs=("one", "two"), measure=policy)
+    first, second = plan.inputs
+    contents = fake.create(plan).contents
+    contents.rounds = {first.id: 5, second.id: 4}
+    assert sessions.next_session(plan, contents) == 1
+    contents.looks = [Look(second.id, 0, 4, stopped=True)]
+    assert sessions.next_session(plan, contents) == 2
+
+
 def all_sessions(fake: Any, record: Record, looker: Looker) -> list[int]:
     """Measure the sessions of a record that remain, and return their numbers."""
     numbers = []

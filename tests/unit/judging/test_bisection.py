@@ -184,6 +184,23 @@ def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:
     assert "the answer is not known" in compute.answer(search)
 
 
+def test_skipped_commits_are_tried_again_after_a_range_that_was_not_confirmed() -> None:
+    def unconfirmed(step: SearchStep) -> Outcome:
+        answer = oracle(5, broken=(4, 5, 6))(step)
+        return "inconclusive" if step.kind == "confirmation" else answer
+
+    before = run(search_of(9), unconfirmed)
+    assert compute.conclude(before).status == "unconfirmed"
+    again = compute.without_skipped(before)
+    step = compute.next_step(again)
+    assert step is not None
+    assert (step.kind, step.candidate) == ("commit", 5)
+    answer = compute.conclude(run(again, oracle(5)))
+    assert (answer.status, answer.hi) == ("found", 5)
+    # All of them fail again: the range still needs its confirmation.
+    assert compute.conclude(run(again, unconfirmed)).status == "unconfirmed"
+
+
 def test_the_side_is_that_of_the_half_with_the_larger_shown_change() -> None:
     equal, slower, slowest = comparison(1.0), comparison(1.05), comparison(1.3)
     assert compute.side(slower, equal, "regression") == "bad"
