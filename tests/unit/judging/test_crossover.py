@@ -93,6 +93,7 @@ def test_ratios_that_do_not_turn_with_the_verdicts_give_no_place() -> None:
     assert scaling.turning(places, chance.normal([0.1, -0.001], 0.05, (20, 2)), 0.95) is None
 
 
+@pytest.mark.slow
 def test_intervals_contain_the_true_crossing_at_their_level() -> None:
     """200 records of 18 rounds with heavy-tailed noise: at least 91 % of the 95 % intervals contain it."""
     chance = np.random.default_rng(7)

@@ -139,6 +139,7 @@ def test_a_tripped_control_leaves_every_effect_inconclusive() -> None:
     assert {c.contrast.verdict for e in results for c in e.cells} == {Verdict.INCONCLUSIVE}
 
 
+@pytest.mark.slow
 def test_equal_programs_have_no_effects() -> None:
     """At most the nominal share of 24 records with 9 effects each has a significant effect."""
     wrong = 0

@@ -156,6 +156,7 @@ def test_a_record_that_is_gone_leaves_the_site_and_other_files_stay(
     assert (out / "other" / "index.html").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_pages")
 def test_a_site_that_was_killed_at_any_write_is_completed(
     results: Path, full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
