@@ -31,7 +31,13 @@ _DECIDING: Final = (
     "named",
     "metrics",
 )
-"""Fields of a plan without words. `measure` is not one of them: the record shows what was measured."""
+"""Fields of a plan without words, which must be equal."""
+_RECORDED: Final = (
+    *("scenario_path", "scenario_sha256", "builds", "holes", "program", "measure", "unit_family"),
+    *("data_dir", "tuning", "profile", "instructions", "revisions", "confirms", "invocation"),
+    *("training", "hosts", "benches"),
+)
+"""Fields that may differ: the record has how and where it was measured."""
 _WORDS: Final = ("question", "published", "headline", "takeaways", "next_steps", "notes")
 
 
