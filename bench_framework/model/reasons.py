@@ -159,10 +159,13 @@ class Reason:
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""
 REACHES_ONE: Final = Reason(ReasonCode.REACHES_ONE)
-UNSTABLE: Final = Reason(ReasonCode.UNSTABLE)
 """The adjusted interval of a significant difference contains 1."""
+UNSTABLE: Final = Reason(ReasonCode.UNSTABLE)
+"""The ratio changed during the measurement."""
 CONTROL_DIFFERS: Final = Reason(ReasonCode.CONTROL_DIFFERS)
 """The A/A control of the input differs from the baseline."""
+NO_USE_OF_INTERVAL: Final = frozenset({CONTROL_DIFFERS, UNSTABLE})
+"""The reasons for which the interval of a comparison neither shows nor excludes anything."""
 LAST_LOOK: Final = Reason(ReasonCode.LAST_LOOK)
 """Measuring ends with the last interim analysis."""
 

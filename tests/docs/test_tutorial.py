@@ -32,7 +32,7 @@ SHAPE = (
     (r"\b[0-9a-f]{7,}\b|\d+(\.\d+)?", "#"),
     ("[−+]#", "#"),
     ("#[-–]#", "#"),
-    (r"takes # % less time than|is #(×| %) faster than", "is faster than"),
+    (r"[a-z]+ # % less time than|is #(×| %) faster than", "is faster than"),
     (r"[▲▼·≡][^[\n]*\[#, #\]", "ratio"),
     (r"#(×| %) slower", "slower"),
     (r"# (ms|s|min)\b", "# s"),

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import shutil
 import statistics
 from collections.abc import Iterator
@@ -167,7 +166,7 @@ def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
     pairs = crate.gate()
     assert set(pairs) == {"by_divan::sums::1000"}
     assert pairs["by_divan::sums::1000"]["metric"] == "iteration"
-    assert re.search(r"takes .+ (as much|more) time per iteration", " ".join(done.stdout.split()))
+    assert "time per iteration" in " ".join(done.stdout.split())
 
 
 def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:

@@ -36,7 +36,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, Budget, GatePolicy, Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason, ReasonCode, message
+from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build, Observation
 from bench_framework.model.result.gate import (
     NO_TEXT,
@@ -82,8 +82,8 @@ def within(c: Comparison, margin: float) -> bool:
 
     The interval of a comparison whose ratio changed, or whose control differs, excludes nothing.
     """
-    unsure = c.reason in (CONTROL_DIFFERS, UNSTABLE)
-    return not unsure and c.shown is not None and c.shown.hi <= 1 + margin
+    usable = c.reason not in NO_USE_OF_INTERVAL
+    return usable and c.shown is not None and c.shown.hi <= 1 + margin
 
 
 def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] = ()) -> Gating:

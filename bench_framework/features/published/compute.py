@@ -16,7 +16,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import PublishedClaim, PublishedFigure, parse_figure
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
+from bench_framework.model.reasons import NO_USE_OF_INTERVAL, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Judgement, Scaling
 from bench_framework.model.verdict import Interval, Verdict
@@ -207,7 +207,7 @@ def outcome_of(figure: PublishedFigure, e: NamedResult, noise: float | None = No
         return Outcome.NOT_TESTED, e.reason
     # The interval of an equivalence has the level of its test, which is two-sided 90 % for one look.
     few = e.interval.level < LEAST_LEVEL and verdict is not Verdict.EQUIVALENT
-    if few or e.reason in {CONTROL_DIFFERS, UNSTABLE}:
+    if few or e.reason in NO_USE_OF_INTERVAL:
         return Outcome.IMPRECISE, e.reason or TOO_FEW
     if figure.kind == "equal":
         return _equal(figure, e, e.interval, noise or 0.0)

@@ -11,7 +11,7 @@ from bench_framework.features.judge import judge
 from bench_framework.features.published import compute
 from bench_framework.features.published.compute import outcome_of
 from bench_framework.features.results import TOO_FEW, NamedResult
-from bench_framework.model.facts import Claim, PublishedCounts, PublishedResult
+from bench_framework.model.facts import Claim, HeadlineAnswer, PublishedCounts, PublishedResult
 from bench_framework.model.facts.published import Outcome
 from bench_framework.model.plan.declarations import (
     DerivedRow,
@@ -455,7 +455,9 @@ def test_takeaways_quote_the_record_if_their_condition_is_fulfilled(example: Stu
     claims = judged(example, plan)
     first, second, third = claims["takeaway"]
     assert third.text == "Quick pays."
-    assert claims["answer"][0].text.startswith("Yes: quick is 2.6")
+    answer = claims["answer"][0].fact
+    assert isinstance(answer, HeadlineAnswer)
+    assert answer.says == "yes"
     assert first.text.startswith("It is 2.6")
     assert "× faster [" in first.text
     assert "as much memory [" in first.text
