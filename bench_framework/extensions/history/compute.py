@@ -63,6 +63,10 @@ class Readings:
     task: Integers
     """Equal numbers are the same command and input."""
 
+    def records(self, values: Integers | slice) -> int:
+        """Return the number of records of values. A record of a gate has one value per revision."""
+        return len(np.unique(self.record[values]))
+
 
 @dataclass(frozen=True, slots=True)
 class Segments:
@@ -146,7 +150,9 @@ def segments(readings: Readings, levels: Floats, level: float) -> Iterator[Segme
     """
     changed = (np.diff(readings.series) != 0) | (np.diff(readings.task) != 0)
     cuts = [0, *(np.flatnonzero(changed) + 1).tolist(), len(levels)]
-    ranges = [(a, b) for a, b in itertools.pairwise(cuts) if b - a >= FEWEST]
+    ranges = [
+        (a, b) for a, b in itertools.pairwise(cuts) if readings.records(slice(a, b)) >= FEWEST
+    ]
     memory = _memory([levels[a:b] for a, b in ranges])
     parts = {a: _part(readings, levels, (a, b), len(ranges), memory, level) for a, b in ranges}
     fitted, noise = levels.copy(), np.full(len(levels), math.nan)
@@ -191,7 +197,7 @@ def _changes(
         if p <= level:
             reach = t_quantile(0.975, part.freedom) * spread
             ratio, low, high = (exp(x) for x in (size, size - reach, size + reach))
-            sure = min(len(before), len(after)) > 1
+            sure = min(readings.records(before), readings.records(after)) > 1
             yield Shift(*place, ratio, low, high, 1 - p, sure)
 
 
@@ -244,10 +250,11 @@ def _part(
         bound = t_quantile(level / tests / 2, len(z) - 2)
         cuts = [0, *optimal_cuts((z - z[0]) / scale, bound**2), len(z)]
         inner = itertools.pairwise(cuts[1:-1])
-        short = [n for c, d in inner if d - c < SHORTEST for n in range(c, d)]
-        if not short or len(indices) - len(short) < FEWEST:
+        few = [n for n in inner if readings.records(indices[slice(*n)]) < SHORTEST]
+        left = np.delete(indices, [n for c, d in few for n in range(c, d)])
+        if not few or readings.records(left) < FEWEST:
             break
-        indices = np.delete(indices, short)
+        indices = left
     sums, squares = (np.concatenate(([0.0], np.cumsum((z - z[0]) ** k))) for k in (1, 2))
     while True:
         c = np.array(cuts)

@@ -76,6 +76,10 @@ class HistorySeries:
     detectable: float | None = None
     """Smallest change that the next record alone would show in 80 % of all cases."""
 
+    def records(self, since: int = 0) -> int:
+        """Return the number of records from a point on. A record of several revisions has several points."""
+        return len({point.record for point in self.points[since:]})
+
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -95,10 +99,10 @@ class History:
     """Record and reason for each record that is not used."""
 
     def changed(self, last: int) -> tuple[tuple[HistorySeries, Shift], ...]:
-        """Return the confirmed changes whose first record is among the last ones of its series."""
+        """Return the confirmed changes that begin in the last records of their series."""
         return tuple(
             (one, change)
             for one in self.series
             for change in one.changes
-            if change.confirmed and change.at >= len(one.points) - last
+            if change.confirmed and one.records(change.at) <= last
         )

@@ -147,7 +147,7 @@ def _overview(history: History) -> Table:
     )
     rows = []
     for one in history.series:
-        count, changes = len(one.points), len(one.changes)
+        count, changes = one.records(), len(one.changes)
         first, last = (
             Cell(significant(point.fitted * scale, DIGITS), point.fitted)
             for point in (one.points[0], one.points[-1])

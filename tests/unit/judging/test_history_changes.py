@@ -1,6 +1,7 @@
 """Tests of the change points of histories, on series with known changes."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -144,6 +145,35 @@ def test_other_commands_or_inputs_are_not_compared() -> None:
     assert one.changes == ()
     assert one.breaks == (15,)
     assert one.fitted[14] < one.fitted[15]
+
+
+def analyse_pairs(values: Floats) -> Segments:
+    """Return the changes of one configuration whose records have two values each, as those of a gate."""
+    given = readings(values[None, :])
+    given = replace(given, record=given.record // 2)
+    (one,) = compute.segments(given, compute.linked(given), 0.05)
+    return one
+
+
+def test_two_values_of_one_record_are_not_two_records() -> None:
+    values = noise(15, 1, 32)[0]
+    values[-2:] += 0.2
+    (change,) = analyse_pairs(values).changes
+    assert not change.confirmed
+    values[-4:-2] += 0.2
+    (change,) = analyse_pairs(values).changes
+    assert change.confirmed
+    between = noise(15, 1, 32)[0]
+    between[14:18] += 0.2
+    one = analyse_pairs(between)
+    assert (one.changes, one.outliers) == ((), {14, 15, 16, 17})
+
+
+def test_three_records_with_two_values_each_are_not_searched() -> None:
+    values = noise(16, 1, 8, 0.001)[0]
+    values[4:] += 0.3
+    assert analyse_pairs(values).changes
+    assert not analyse_pairs(values[:6]).changes
 
 
 @pytest.mark.parametrize("seed", range(40))

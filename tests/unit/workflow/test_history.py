@@ -65,6 +65,14 @@ def builds(plan: Plan, number: int) -> tuple[Build, ...]:
     )
 
 
+def built(plan: Plan) -> tuple[Build, ...]:
+    """Return the builds of a plan of several revisions."""
+    return tuple(
+        Build(s.id, ok=True, sha256=f"{n}{s.revision}", revision=s.revision, dirty=False)
+        for n, s in enumerate(plan.builds)
+    )
+
+
 def write(
     results: Path,
     plan: Plan,
@@ -151,6 +159,23 @@ def test_the_exit_code_is_1_only_for_a_change_in_the_last_records(
     run(tmp_path, "demo")
 
 
+def test_the_last_records_are_counted_and_not_their_points(tmp_path: Path, plan: Plan) -> None:
+    for number in range(1, 13):
+        both = at_revisions(plan, Revisions(commit(number - 1), commit(number)))
+        chance = random.Random(number)
+        since_8 = {commit(n): 1.2 if n >= 8 else 1.0 for n in range(13)}
+        ratios = {b.id: since_8[b.revision or ""] for b in both.builds}
+        times = {
+            c.id: 0.1 * ratios[both.build_id(c)] * math.exp(chance.gauss(0, 0.003))
+            for c in both.cells
+        }
+        write_record(tmp_path, both, number, built(both), times, host=HOST)
+    assert {one.records() for one in scenario_history(tmp_path, "demo").series} == {12}
+    # Five records measured commit 8 or a later one.
+    run(tmp_path, "demo", "--fail-on-change", "5", code=1)
+    run(tmp_path, "demo", "--fail-on-change", "4")
+
+
 def test_two_records_are_listed_without_changes(tmp_path: Path, plan: Plan) -> None:
     write(tmp_path, plan, [11, 12], slower=1.5)
     assert "benchctl compare @prev @last" in " ".join(run(tmp_path, "demo").split())
@@ -213,11 +238,7 @@ def test_a_changed_command_breaks_the_series(tmp_path: Path, plan: Plan) -> None
 def test_revisions_of_one_record_are_points_of_one_series(tmp_path: Path, plan: Plan) -> None:
     write(tmp_path, plan, range(4))
     both = at_revisions(plan, Revisions(commit(3), commit(4)))
-    binaries = tuple(
-        Build(s.id, ok=True, sha256=f"{s.features}{s.revision}", revision=s.revision, dirty=False)
-        for s in both.builds
-    )
-    write_record(tmp_path, both, 4, binaries, {c.id: 0.1 for c in both.cells}, host=HOST)
+    write_record(tmp_path, both, 4, built(both), {c.id: 0.1 for c in both.cells}, host=HOST)
     result = scenario_history(tmp_path, "demo")
     assert len(result.series) == 4
     for one in result.series:
