@@ -189,11 +189,13 @@ class FleetClient:
         onlys: Sequence[str | None],
         confirms: tuple[Gating, str] | None = None,
         used: Collection[str] = (),
+        permitted: Collection[str] = (),
     ) -> list[HostRun]:
         """Measure on hosts at the same time, each with one of the selections `onlys`.
 
         Unless the policy names one host, a free host of the same kind measures in place of one that is lost,
-        but none of the names `used`. `confirms` is that of `Job`.
+        but none of the names `used`, and only one of the names `permitted` if there are any. `confirms` is that
+        of `Job`.
 
         Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
         """
@@ -248,9 +250,8 @@ class FleetClient:
                 first = run.number <= len(places) and not self.session.stop.level
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
-                    others = self.connection.others(
-                        run.place, policy, [*used, *(each.host for each in runs)]
-                    )
+                    taken = [*used, *(each.host for each in runs)]
+                    others = self._others(run.place, policy, taken, permitted)
                     spare = next((place for place in others if not place.runs), None)
                     run.replace_by(spare)
                 if run.ended:
@@ -274,19 +275,18 @@ class FleetClient:
         from bench_framework.workflow.gate import second_pass
 
         first = replace(first, hosts=(place.name,))
-        others = self.connection.others(place, policy, (place.name,))
-        among = ""
-        if len(policy.names) > 1:
-            others = [other for other in others if other.name in policy.names]
-            among = f" among {', '.join(policy.names)}"
+        used, permitted = (place.name,), policy.names if len(policy.names) > 1 else ()
+        others = self._others(place, policy, used, permitted)
         if not others:
+            among = f" among {', '.join(permitted)}" if permitted else ""
             cause = f"no other host of kind {place.kind} is registered{among}"
             return not_confirmed(first, record.plan.judge.gate, cause)
         self.session.observer.notify(
             progress.Message(f"gate: measuring {repetition(first)} again on another host")
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
-        run = self.measure(others[:1], policy, [only], (first, record.id), (place.name,))[-1]
+        given = (others[:1], policy, [only], (first, record.id))
+        run = self.measure(*given, used, permitted)[-1]
         again = run.outcome()
         if again.exit_code == EXIT_INTERRUPTED:
             raise Interrupted("BX130.gate-on-host", host=run.host, path=record.path)
@@ -298,6 +298,17 @@ class FleetClient:
             return not_confirmed(first, record.plan.judge.gate, error.message)
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
+
+    def _others(
+        self,
+        place: WorkerPlace,
+        policy: HostPolicy,
+        used: Collection[str],
+        permitted: Collection[str],
+    ) -> list[WorkerPlace]:
+        """Return the hosts that can measure in place of another one, of the names `permitted` if there are any."""
+        others = self.connection.others(place, policy, used)
+        return [other for other in others if not permitted or other.name in permitted]
 
     def _build(self, sent: Upload, places: Sequence[WorkerPlace]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""
