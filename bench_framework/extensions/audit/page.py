@@ -242,15 +242,14 @@ def _read_table(
     }
     measured = {at for _, at in figures}
     main = {at for at in measured if not _FURTHER.search(head[at])} or measured
-    distinct = len({cells[0] for _, cells in body}) == len(body)
     ratios = {at for at, title in enumerate(head) if _RATIO_COLUMN.search(title)}
-    roles = [
-        (p, at) for p in (_SPREAD, _COUNT, _SIZE) for at, name in enumerate(names) if p.match(name)
-    ]
-    for line, cells in body:
+    roles = {role: at for at, name in enumerate(names) if (role := _role(name, at))}
+    sizes = [_size_in(cells[roles[_SIZE]], "size") if _SIZE in roles else None for _, cells in body]
+    # Each row is an input of another size, so the columns are the programs.
+    distinct = len({cells[0] for _, cells in body}) == len({*sizes}) == len(body)
+    for (line, cells), input_size in zip(body, sizes, strict=True):
         first = cells[0]
-        given = {role: cells[at] for role, at in roles}
-        input_size = _size_in(given.get(_SIZE, ""), "size")
+        given = {role: cells[at] for role, at in roles.items()}
         size = input_size or _size_in(first, head[0]) or _nearest(headings)
         stated = given.get(_COUNT, "")
         n = int(stated[:9]) if stated.isdecimal() else _runs_in((*headings[::-1], first))
@@ -269,6 +268,15 @@ def _read_table(
                 page.figures.append(Number(label, quantity, *where))
             if quantity is None or (text and at in main):
                 page.texts.append(Passage(line, text, headings, group, first, title))
+
+
+def _role(name: str, at: int) -> re.Pattern[str] | None:
+    """Return the pattern of a column that describes the others: spread, number of runs or input size.
+
+    The title `n` is that of input sizes in the first column, and of runs in the others.
+    """
+    patterns = (_SPREAD, _COUNT, _SIZE) if at else (_SPREAD, _SIZE, _COUNT)
+    return next((pattern for pattern in patterns if pattern.match(name)), None)
 
 
 def _read_figure(page: Page, text: Passage) -> None:

@@ -241,11 +241,33 @@ def test_from_and_to_are_two_figures() -> None:
     assert [q.value for q in quantities("from 10 s to 5 s")] == [10, 5]
 
 
+@pytest.mark.parametrize(("title", "value"), [("n", "20"), ("N", "20"), ("Input size", "10 MB")])
+def test_a_number_of_runs_or_one_size_keeps_the_names_of_the_rows(title: str, value: str) -> None:
+    statuses = results(
+        f"| Tool | Mean | sd | {title} |\n|---|---|---|---|\n| alpha | 10 ms | 0.1 ms | {value} |\n"
+        f"| beta | 20 ms | 0.2 ms | {value} |\n\nbeta is 3x faster than alpha.\n"
+    )
+    assert statuses["beta is 3x faster than alpha."] == "not supported"
+
+
+def test_in_the_first_column_n_is_the_input_size() -> None:
+    source = "| n | fast | slow |\n|---|---|---|\n| 1000 | 1 ms | 2 ms |\n| 4000 | 4 ms | 32 ms |\n"
+    figures = read_page(source).figures
+    assert [(f.row, f.size, f.n) for f in figures[:2]] == [
+        ("fast", 1000, None),
+        ("slow", 1000, None),
+    ]
+
+
 def test_zero_and_broken_tables_do_not_fail() -> None:
     source = (
         "| a | Time | Speedup |\n|---|---|---|\n| x | 0 ms | 0x |\n| y |\n| z | 5 ms | 1000000x |\n"
     )
     assert page(source).exit_code in (0, 1)
+    share = (
+        "| a | Input size | Memory | % of input |\n|---|---|---|---|\n| x | 1 MB | 0 MB | 5 % |\n"
+    )
+    assert set(results(share).values()) == {"no data"}
     assert page("|" * 500 + "\n" + "|-" * 500 + "\n").summary == NOTHING
     assert not read_page("> " * 90 + "fast").figures
 
