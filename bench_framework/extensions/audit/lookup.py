@@ -118,7 +118,8 @@ class Lookup:
         """Return the pairs of a derived cell: with a named row, the baseline, or another column."""
         ours = self.by_line.get((text.group, text.line), [])
         if wording.PERCENT_OF.match(text.column):
-            sized = [(f, s) for f in ours if (s := f.size) and f.quantity.kind == "size"]
+            used = [f for f in ours if f.quantity.kind == "size" and f.quantity.lo > 0]
+            sized = [(f, size) for f in used if (size := f.size)]
             amounts = [(f, Reading("size", s, s, s, show_size(s, "si"))) for f, s in sized]
             inputs = [compute.Sides(f, replace(f, label="input", quantity=q)) for f, q in amounts]
             return Candidates(inputs, certain=True)
