@@ -29,6 +29,8 @@ from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 
 SHORT = 12
+OF_COMMIT = ("BX223", "BX252")
+"""Errors of this machine that the program of a commit causes: by what it supports, and what it reports."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def measure_commits(
         UsageError: BX101, no record of this name; BX125, no commit is in the range; BX129, not a
             range, or the scenario builds no crate.
         BuildError: BX225, a revision does not exist.
-        MachineError: this machine cannot measure. Earlier records are kept.
+        MachineError: this machine cannot measure any commit. Earlier records are kept.
     """
     if scenario is None or not scenario.endswith((".yaml", ".yml")):
         with Record.open(newest_record(options.results, scenario)) as record:
@@ -70,9 +72,9 @@ def measure_commits(
         observer.notify(Message(f"backfill: {label}"))
         try:
             outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
-        except MachineError:
-            raise
-        except MeasureError as error:
+        except (MeasureError, UsageError) as error:
+            if isinstance(error, MachineError) and error.code not in OF_COMMIT:
+                raise
             observer.notify(Message(f"backfill: {commit[:SHORT]} failed: {error.message}"))
             failed.append((commit, error.message))
             continue

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import bench_framework as bf
 from bench_framework.cli.app import app
-from bench_framework.errors import BuildError, UsageError
+from bench_framework.errors import BenchError, BuildError, MachineError, UsageError
 from bench_framework.extensions.history import backfill as backfilling, series as histories
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
@@ -304,6 +304,29 @@ def test_a_backfill_goes_from_new_to_old_and_skips_measured_commits(
     assert done.exit_code == 3
 
 
+@pytest.mark.parametrize(
+    "error",
+    [UsageError.from_texts("BX123", "no time"), MachineError.from_texts("BX223", "cannot run")],
+)
+def test_an_error_of_one_commit_does_not_end_a_backfill(
+    error: BenchError, tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = _backfilling(tmp_path, plan, monkeypatch, failing={commit(7)}, error=error)
+    done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+    assert len(tried) == 9
+    assert (done.measured, done.failed) == (8, ((commit(7), error.message),))
+
+
+def test_an_error_of_the_machine_ends_a_backfill(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    error = MachineError.from_texts("BX235", "disk full")
+    tried = _backfilling(tmp_path, plan, monkeypatch, failing={commit(7)}, error=error)
+    with pytest.raises(MachineError):
+        backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+    assert len(tried) == 2
+
+
 @pytest.mark.parametrize("unfinished", [True, False])
 def test_an_interrupted_backfill_keeps_what_was_measured(
     unfinished: bool, tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
@@ -332,6 +355,7 @@ def _backfilling(
     failing: set[str] | None = None,
     interrupted: set[str] | None = None,
     unfinished: set[str] | None = None,
+    error: BenchError | None = None,
 ) -> list[str]:
     """Replace measuring. Return the list of the commits that are measured."""
     tried: list[str] = []
@@ -342,7 +366,7 @@ def _backfilling(
         (revision,) = {spec.revision for spec in plan.builds}
         tried.append(str(revision))
         if revision in (failing or ()):
-            raise BuildError.from_texts("BX220", "cannot build")
+            raise error or BuildError.from_texts("BX220", "cannot build")
         code = 130 if revision in (interrupted or ()) else 0
         # A stop after the measurement: the record is complete.
         judgement = None if revision in (unfinished or ()) else judge(plan, [], {}, [], [])
