@@ -331,8 +331,9 @@ def test_an_error_of_the_machine_ends_a_backfill(
 def test_an_interrupted_backfill_keeps_what_was_measured(
     unfinished: bool, tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stopped = {"interrupted": {commit(6)}, "unfinished": {commit(6)} if unfinished else set()}
-    tried = _backfilling(tmp_path, plan, monkeypatch, **stopped)
+    last = {commit(6)}
+    left = last if unfinished else set()
+    tried = _backfilling(tmp_path, plan, monkeypatch, interrupted=last, unfinished=left)
     done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
     assert tried == [commit(8), commit(7), commit(6)]
     assert (done.measured, done.exit_code) == (2 if unfinished else 3, 130)
