@@ -1,11 +1,12 @@
 """Tests of the files that a scenario needs on another host, also from git repositories."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from bench_framework.errors import UsageError
+from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet.bundle import Upload, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
@@ -158,12 +159,67 @@ def test_revisions_are_sent(
     first = git(repository, "rev-parse", "v1")
     unpack(sent("bench/sent.yaml", launcher, base="v1").bundle, tmp_path / "base")
     assert git(tmp_path / "base", "show", f"{first}:src/main.rs") == "fn main(){}"
-    axis = "axes: {at: {old: {revision: v1}, new: {revision: HEAD}}}"
-    text = CRATE.replace(CRATE[CRATE.index("axes:") : CRATE.index("command:")], axis + "\n")
-    text = text.replace("level: one", "at: old").replace(', "{args}"', "")
-    (repository / "bench" / "axis.yaml").write_text(text)
+    (repository / "bench" / "axis.yaml").write_text(at_revision("v1"))
     unpack(sent("bench/axis.yaml", launcher).bundle, tmp_path / "axis")
     assert git(tmp_path / "axis", "rev-parse", "v1") == first
+
+
+def at_revision(revision: str) -> str:
+    """Return a scenario that compares a revision with HEAD."""
+    axis = f"axes: {{at: {{old: {{revision: '{revision}'}}, new: {{revision: HEAD}}}}}}"
+    text = CRATE.replace(CRATE[CRATE.index("axes:") : CRATE.index("command:")], axis + "\n")
+    return text.replace("level: one", "at: old").replace(', "{args}"', "")
+
+
+@pytest.mark.parametrize("name", ["20260101", "cafe", "feature/x"])
+def test_a_name_of_hex_digits_is_sent_as_a_name(
+    name: str,
+    repository: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    launcher: Launcher,
+) -> None:
+    monkeypatch.chdir(repository)
+    first = git(repository, "rev-parse", "v1")
+    git(repository, "tag" if name.isdecimal() else "branch", name, "v1")
+    for revision in (name, first, first[:9]):
+        (repository / "bench" / "axis.yaml").write_text(at_revision(revision))
+        unpack(sent("bench/axis.yaml", launcher).bundle, tmp_path / "copy")
+        assert git(tmp_path / "copy", "rev-parse", revision) == first
+
+
+@pytest.mark.parametrize("revision", ["HEAD~1", "v1^{}"])
+def test_a_revision_that_needs_the_history_is_refused(
+    revision: str, repository: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
+) -> None:
+    monkeypatch.chdir(repository)
+    (repository / "bench" / "axis.yaml").write_text(at_revision(revision))
+    with pytest.raises(UsageError) as caught:
+        sent("bench/axis.yaml", launcher)
+    assert caught.value.code == "BX134"
+
+
+@pytest.mark.parametrize("tracked", [True, False])
+def test_a_name_that_is_not_utf_8_is_refused(
+    tracked: bool, repository: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
+) -> None:
+    monkeypatch.chdir(repository)
+    Path(os.fsdecode(b"src/caf\xe9.rs")).write_text("")
+    if tracked:
+        git(repository, "add", ".")
+    with pytest.raises(UsageError, match="is not UTF-8") as caught:
+        sent("bench/sent.yaml", launcher)
+    assert caught.value.code == "BX134"
+
+
+def test_a_listing_of_git_that_fails_is_an_error(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
+) -> None:
+    monkeypatch.chdir(repository)
+    (repository / ".git" / "index").write_bytes(b"no index")
+    with pytest.raises(BuildError) as caught:
+        sent("bench/sent.yaml", launcher)
+    assert caught.value.code == "BX224"
 
 
 @pytest.mark.slow

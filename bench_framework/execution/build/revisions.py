@@ -48,7 +48,11 @@ class Git:
         self.env = without_hooks({**env, **fixed})
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
-        """Return the output of git.
+        """Return the output of git without spaces at its ends. Raises as `output`."""
+        return self.output(*words, timeout_s=timeout_s).strip()
+
+    def output(self, *words: str, timeout_s: float = 60.0) -> str:
+        """Return the whole output of git.
 
         Raises `BuildError` (BX224): it fails or is not installed; `MachineError`, BC410, this is not Linux.
         """
@@ -67,7 +71,7 @@ class Git:
                 details=(("cause", lines[-1]),),
                 text=words[0] if words[0] != "-C" else words[2],
             )
-        return output.stdout.strip()
+        return output.stdout
 
     def with_login(self, url: str) -> Git:
         """Return a runner that logs in with user and password of a URL, which git does not store."""

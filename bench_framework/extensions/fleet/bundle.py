@@ -6,7 +6,6 @@ checked: a damaged bundle must not change files outside of its folder.
 
 import contextlib
 import os
-import re
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +19,6 @@ from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.build import revisions
 from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.build.configuration import lockfile_of, names_within
-from bench_framework.execution.build.messages import MOST_MESSAGES
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import matching_files, read_regular
@@ -34,7 +32,8 @@ from bench_framework.workflow.run_options import RunOptions, find_scenario
 MOST_BYTES: Final = 256 << 20
 MOST_FILES: Final = 50_000
 _MOST_NAMED: Final = 3
-_ID: Final = re.compile("[0-9a-f]{4,40}")
+REPLACEMENT: Final = "\ufffd"
+"""Character in place of bytes that are not UTF-8, in the output of a command."""
 _LONGEST: Final = 4096
 """Longest word of a command that can be a path, in characters (PATH_MAX)."""
 
@@ -333,15 +332,16 @@ class _Collector:
     def _add_repository(self, git: revisions.Git, top: Path) -> None:
         """Add the files of a working tree that git tracks or does not ignore."""
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        argv = ["git", "-C", str(top), *words]
-        listed = self.launcher.capture(argv, git.env, most=MOST_MESSAGES).stdout.split("\0")
-        for name in filter(None, listed):
+        for name in filter(None, git.output("-C", str(top), *words).split("\0")):
             path = top / name
             if path.is_dir() and not path.is_symlink():
                 if name.endswith("/"):
                     continue  # another repository, which is not part of this one
                 raise UsageError("BX134.submodule", path=path)
-            if os.path.lexists(path) and self._is_sent(path):
+            there = os.path.lexists(path)  # or it was removed
+            if (there or REPLACEMENT in name) and self._is_sent(path):
+                if not there:
+                    raise UsageError("BX134.name-not-utf-8", path=path)
                 self.files.setdefault(_normal(path), path)
 
     def _add_commits(
@@ -357,11 +357,15 @@ class _Collector:
         }
         git.run("init", "--quiet", "--template=", str(copy))
         run, ids = partial(git.run, "-C", str(copy)), sorted({*commits.values()})
+        attempt = partial(git.try_run, "-C", str(copy))
         run("fetch", "--quiet", "--no-tags", "--depth=1", f"file://{top}", *ids)
-        for name, commit in commits.items():
-            if name != revisions.HEAD and not _ID.fullmatch(name):
-                run("update-ref", f"refs/heads/{name}", commit)
         run("update-ref", "--no-deref", revisions.HEAD, commits[revisions.HEAD])
+        for name, commit in commits.items():
+            verify = ("rev-parse", "--verify", f"{name}^{{commit}}")
+            if attempt(*verify) != commit:
+                attempt("update-ref", f"refs/heads/{name}", commit)
+                if attempt(*verify) != commit:
+                    raise UsageError("BX134.revision", revision=name)
         run("read-tree", revisions.HEAD)
         (copy / ".git" / "FETCH_HEAD").unlink(missing_ok=True)  # it names this machine's folder
         for path in (copy / ".git").rglob("*"):
