@@ -29,6 +29,8 @@ from bench_framework.workflow.run import Outcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run, plan_scenario
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench_framework.extensions.fleet.cluster import Cluster
     from bench_framework.model.plan.plan import Plan
     from bench_framework.model.result.gate import Gating
@@ -37,6 +39,13 @@ if TYPE_CHECKING:
 
 _POLL_S: Final = 0.2
 _MOST_IDS: Final = 100
+
+
+def newest_ids(folder: Path) -> tuple[str, ...]:
+    """Return the ids of the newest records of a scenario, which a record of a host must not have."""
+    names = (path.name for path in folder.iterdir()) if folder.is_dir() else ()
+    ids = sorted(filter(layout.is_record_id, names), key=layout.order_key)
+    return tuple(ids[-_MOST_IDS:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +216,6 @@ class FleetClient:
         remote = replace(options, template=None, embed_runs=None, sign=None, expect=None)
         if (ends := plan.revisions) is not None:
             remote = replace(remote, base=ends.base, head=ends.head)
-        folder = options.results / plan.name
 
         def start(place: WorkerPlace, number: int) -> HostRun:
             # A lost host keeps its unfinished record. The one in its place begins at a later number.
@@ -217,7 +225,6 @@ class FleetClient:
             command = selection.command_on(place.name, options.command)
             given = replace(remote, only=only, profile=profile, command=command)
             context = RunContext(pages=False, host=place.name, numbers=numbers)
-            ids = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
             host.notify(progress.Message(f"measuring on host {place.name} ({place.address})"))
@@ -233,7 +240,7 @@ class FleetClient:
                 given,
                 context,
                 self.scheduler,
-                tuple(ids[-_MOST_IDS:]),
+                newest_ids(options.results / plan.name),
                 plan.judge.gate.accepted,
                 self.programs if fit else None,
                 confirms,

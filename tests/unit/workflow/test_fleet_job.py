@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bench_framework.extensions.fleet.client import newest_ids
 from bench_framework.extensions.fleet.job import _remove_older, _reopened
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
@@ -54,3 +55,11 @@ def test_a_finished_record_replaces_earlier_ones_of_its_plan(tmp_path: Path) -> 
     later = measured(tmp_path, 5, text=TEXT, finished=False)
     _remove_older(newest)
     assert {*newest.parent.iterdir()} == {other, newest, later}
+
+
+def test_a_host_gets_the_newest_ids_of_records_only(tmp_path: Path) -> None:
+    assert newest_ids(tmp_path / "missing") == ()
+    for number in range(2, 112):
+        (tmp_path / f"20260101T0000Z-{number}").mkdir()
+        (tmp_path / f"hosts-{number}").mkdir()
+    assert newest_ids(tmp_path) == tuple(f"20260101T0000Z-{n}" for n in range(12, 112))
