@@ -15,7 +15,7 @@ from bench_framework.cli.arguments import (
 )
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, UsageError
+from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, BenchError, UsageError
 from bench_framework.text.lines import wrap
 
 EXAMPLES = """
@@ -128,7 +128,7 @@ def bisect(
         search = Search(
             file or WITHOUT_FILE, options, display, find, metric, budget, fixed_ends=step
         )
-        branch = None
+        branch = failure = None
         if retry_skipped:
             search.retry_skipped()
         if step:
@@ -136,11 +136,15 @@ def bisect(
         else:
             search.run()
             code = EXIT_DONE if search.commit is not None else EXIT_NOT_JUDGED
-            branch = search.branch() if into_merges else None
-        if branch is not None:
-            if retry_skipped:
-                branch.retry_skipped()
-            branch.run()
+        if into_merges:
+            try:
+                branch = search.branch()
+                if branch is not None and retry_skipped:
+                    branch.retry_skipped()
+                if branch is not None:
+                    branch.run()
+            except BenchError as error:  # the answer of the first search is printed before it
+                branch, failure, code = None, error, error.exit_code
     if console.json:
         if step:
             console.emit_json(StepDocument(**fields_of(result), exit_code=code))
@@ -153,4 +157,6 @@ def bisect(
         for name, text in compute.facts(part.state, console.results):
             lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
             console.emit("\n".join(lines))
+    if failure is not None:
+        raise failure
     raise typer.Exit(code)

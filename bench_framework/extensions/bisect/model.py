@@ -115,7 +115,7 @@ class BisectDocument(SearchDocument):
 
     exit_code: int
     branch: SearchDocument | None
-    """The search of a merged branch with `--into-merges`."""
+    """The search of a merged branch with `--into-merges`; null if it failed, as the exit code says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.extensions.bisect import compute
+from bench_framework.cli.app import run_command_line
+from bench_framework.errors import MeasureError
+from bench_framework.extensions.bisect import compute, workflow
 from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison
+from tests.documents import valid
 
 Answer = Callable[[SearchStep], Outcome]
 
@@ -256,3 +259,33 @@ def test_lines_name_the_commit_and_its_change() -> None:
     assert compute.answer(search) == f"{search.commits[6].short} is the commit with the regression"
     assert ("author", "Ada, 2026-05-01") in compute.facts(search, Path("results"))
     assert ("change", "record of confirmation.") in compute.facts(search, Path("results"))
+
+
+class Merge:
+    """A search that found a merge. The search of its branch fails."""
+
+    commit = Commit("b" * 40, ("a" * 40, "c" * 40), "Ada", "2026-05-01T08:00:00Z", "merge")
+
+    def __init__(self, *_: object, **__: object) -> None:
+        search = replace(search_of(2), commits=(search_of(1).commits[0], self.commit))
+        self.state = run(search, oracle(1))
+
+    def run(self) -> None:
+        pass
+
+    def branch(self) -> "Merge":
+        raise MeasureError("BX127.end-not-built", details=(("build", "no such file"),))
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_a_failed_search_of_a_branch_leaves_the_first_answer(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(workflow, "Search", Merge)
+    assert run_command_line([*words, "bisect", "s.yaml", "--good", "v1", "--into-merges"]) == 3
+    printed = capsys.readouterr()
+    assert "BX127" in printed.err
+    assert Merge.commit.id[:9] in printed.out
+    if words:
+        answer = valid("bisect", printed.out)
+        assert (answer["status"], answer["branch"], answer["exit_code"]) == ("found", None, 3)
