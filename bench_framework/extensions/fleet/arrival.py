@@ -34,7 +34,9 @@ _UNREADABLE: Final = (
     *(LookupError, TypeError, ValueError),
 )
 """Errors of a text that is no pickle, or that of something else (pickle.load)."""
-_NUMBER: Final = int | float | None
+_NUMBER: Final = int | float
+_LARGEST: Final = 1e18
+"""Largest number of a state, so that it can be printed: about 900 PiB."""
 
 
 def checked_card(card: Any) -> Mapping[str, Any]:
@@ -65,7 +67,10 @@ def checked_state(state: Any) -> Mapping[str, Any]:
                 return {}
     except (LookupError, TypeError, AttributeError):
         return {}
-    return state if all(isinstance(number, _NUMBER) for number in numbers) else {}
+    given = (number for number in numbers if number is not None)
+    # NaN is not between any two numbers.
+    valid = all(isinstance(number, _NUMBER) and 0 <= number <= _LARGEST for number in given)
+    return state if valid else {}
 
 
 def checked_event(event: Any) -> bool:

@@ -1,15 +1,18 @@
 """Tests of the address of a scheduler, and of who may use it without TLS."""
 
 import json
+import math
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.extensions.fleet import hosts
+from bench_framework.extensions.fleet.arrival import checked_state
 from bench_framework.extensions.fleet.selection import causes, find_address, hosts_of, unreachable
 from bench_framework.model.plan.policies import HostPolicy
 
@@ -105,3 +108,12 @@ def test_names_of_hosts() -> None:
     assert hosts_of("rack-1") == HostPolicy(("rack-1",))
     assert hosts_of("rack-2, rack-1") == HostPolicy(("rack-2", "rack-1"))
     assert hosts_of("all") == HostPolicy(everyone=True)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, 10**400, -1, "1"])
+def test_a_state_with_a_number_that_cannot_be_printed_is_left_out(number: Any) -> None:
+    run = {"scenario": "io", "done": 1, "total": None, "left_s": 1e18}
+    state = {"load": 0.5, "free_bytes": 1 << 40, "run": run}
+    assert checked_state(state) == state
+    assert checked_state(state | {"load": number}) == {}
+    assert checked_state(state | {"run": run | {"left_s": number}}) == {}
