@@ -139,15 +139,16 @@ def serve(
 
     Raises:
         UsageError: BX132, the package distributed is missing; BX133, the scheduler is on another machine
-            and has no TLS; BX136, a label is not valid.
+            and has no TLS; BX136, the name or a label is not valid.
         MachineError: BX260, there is no connection to the scheduler, or it ended; BX265, there is a
             worker on this machine, or one of this name at the scheduler; BC410, this is not Linux.
     """
     require_linux()
     address = selection.find_address(scheduler, insecure=insecure)
+    name = name or platform.node()
+    selection.require_name(name)
     selection.require_labels(labels)
     cluster = load_cluster("benchctl fleet")
-    name = name or platform.node()
     folder = host.cache_root() / "fleet-worker"
 
     def busy() -> None:

@@ -76,6 +76,12 @@ def hosts_of(text: str) -> HostPolicy | None:
     return HostPolicy(names) if names else None
 
 
+def require_name(name: str) -> None:
+    """Refuse a name that `hosts_of` does not read as one host. Raises `UsageError` (BX136)."""
+    if name in ("", ALL) or "," in name or name != name.strip():
+        raise UsageError("BX136.worker-name", name=name, everyone=ALL)
+
+
 def require_labels(labels: Sequence[str]) -> None:
     """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
     for label in labels:

@@ -110,6 +110,17 @@ def test_names_of_hosts() -> None:
     assert hosts_of("all") == HostPolicy(everyone=True)
 
 
+@pytest.mark.parametrize("name", ["all", "a,b", " a", "a "])
+def test_a_worker_has_a_name_that_selects_it(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run_command_line(["fleet", "worker", "tcp://127.0.0.1:1", "--name", name]) == 2
+    assert "error[BX136]" in capsys.readouterr().err
+    monkeypatch.setattr(hosts.platform, "node", str)  # no host name
+    assert run_command_line(["fleet", "worker", "tcp://127.0.0.1:1"]) == 2
+    assert "error[BX136]" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("number", [math.nan, math.inf, 10**400, -1, "1"])
 def test_a_state_with_a_number_that_cannot_be_printed_is_left_out(number: Any) -> None:
     run = {"scenario": "io", "done": 1, "total": None, "left_s": 1e18}
