@@ -284,19 +284,26 @@ class Reader:
 
     Attributes:
         title: its name in texts, such as ``JSON of pyperf``.
-        keys: keys that only its documents have.
+        keys: keys that all of its documents have.
         read: yields the benchmarks of a document. It raises `DocumentError` for an invalid one.
+        without: keys that none of its documents has, but those of another tool with the same `keys`.
     """
 
     title: str
     keys: tuple[str, ...]
     read: Callable[[Node], Iterator[Harness]]
+    without: tuple[str, ...] = ()
+
+    def fits(self, document: Mapping[str, Any]) -> bool:
+        """Return whether a document has the keys of this format."""
+        return document.keys() >= {*self.keys} and document.keys().isdisjoint(self.without)
 
 
 READERS: Final[Mapping[str, Reader]] = {
     "criterion": Reader("samples of criterion", (_CRITERION,), _criterion),
     "google-benchmark": Reader("JSON of Google Benchmark", ("context", "benchmarks"), _google),
-    "pyperf": Reader("JSON of pyperf", ("version", "benchmarks"), _pyperf),
+    # JSON of pytest-benchmark also describes the machine.
+    "pyperf": Reader("JSON of pyperf", ("version", "benchmarks"), _pyperf, ("machine_info",)),
 }
 """The formats of the core by name."""
 
@@ -315,4 +322,4 @@ def format_of(document: Any) -> str | None:
     """Return the format of a document, `None` for that of hyperfine or an unknown one."""
     if not isinstance(document, dict):
         return None
-    return next((name for name, one in readers().items() if document.keys() >= {*one.keys}), None)
+    return next((name for name, one in readers().items() if one.fits(document)), None)

@@ -144,6 +144,7 @@ def test_a_table_of_runs_has_the_values_of_each_label() -> None:
         (pyperf({"runs": [{"values": ["1"]}]}, name="m"), "is not JSON of pyperf"),
         (pyperf({"runs": 3}, name="m"), "is not JSON of pyperf"),
         (pyperf({"runs": []}, name=" "), "a result has no name"),
+        (pyperf({"name": "a"}) | {"machine_info": {}}, "is not hyperfine's JSON"),
         ({"criterion": {"a": {"sample": {"times": [1], "iters": [0]}}}}, "is not samples of crit"),
         ({"criterion": {"a": {"sample": {"times": [1], "iters": []}}}}, "is not samples of crit"),
         ({"criterion": []}, "is not samples of criterion"),
