@@ -116,7 +116,7 @@ def test_a_worker_has_a_name_that_selects_it(
 ) -> None:
     assert run_command_line(["fleet", "worker", "tcp://127.0.0.1:1", "--name", name]) == 2
     assert "error[BX136]" in capsys.readouterr().err
-    monkeypatch.setattr(hosts.platform, "node", str)  # no host name
+    monkeypatch.setattr("platform.node", str)  # no host name
     assert run_command_line(["fleet", "worker", "tcp://127.0.0.1:1"]) == 2
     assert "error[BX136]" in capsys.readouterr().err
 
