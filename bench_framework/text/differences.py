@@ -68,17 +68,18 @@ def amount(
 
     `least` is the number of decimals of a factor, at most three significant digits. With `certain`,
     a difference that may be below the margin is a percentage. On a page of factors, it is a factor with the
-    digits of the table.
+    digits of the table. A decrease is a factor only of time: sentences have no word for "n× less memory".
     """
     figures = printed(c)
     assert figures is not None
     estimate, lo, hi = figures
     margin = c.margin or 0.0
-    if c.in_times and lo > 0:
+    invertible = lo > 0 and c.metric in (WALL, None)
+    if c.in_times and lo > 0 and (estimate >= 1 or invertible):
         return page_factor(figures, margin)
     if not certain or c.verdict in (Verdict.BETTER, Verdict.WORSE):
         slower = estimate >= times_from
-        faster = estimate <= 1 / times_from and lo > 0 and c.metric in (WALL, None)
+        faster = estimate <= 1 / times_from and invertible
         if slower or faster:
             ends = figures if slower else (1 / estimate, 1 / hi, 1 / lo)
             times = factor(*ends, margin, least=least)
