@@ -17,7 +17,7 @@ from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 3
-"""Fewest sizes of a line."""
+"""Fewest sizes with values."""
 MOST: Final = 8
 """Most lines of a figure."""
 HEIGHT: Final = 224.0
@@ -43,10 +43,10 @@ def inputs_of(data: ReportData) -> list[tuple[int, Input]]:
 
 
 def sizes(data: ReportData, item: Input) -> Figure | None:
-    """Return a line for each variant, `None` for fewer than three sizes or too many variants."""
+    """Return a line for each variant, `None` for fewer than three measured sizes or too many variants."""
     inputs = inputs_of(data)
     variants = [v for v in data.plan.variants if _values(data, v, inputs)]
-    if len(inputs) < FEWEST or not 0 < len(variants) <= MOST or not inputs[0][0]:
+    if not 0 < len(variants) <= MOST or not inputs[0][0]:
         return None
     baseline = data.plan.baseline_cell(item.id)
     base = data.summary(baseline.id, data.metric) if baseline is not None else None
@@ -59,7 +59,7 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
         for variant in variants
         for point in _points(data, variant, inputs, item)
     )
-    if any(point.y <= 0 for point in points):
+    if len({point.x for point in points}) < FEWEST or any(point.y <= 0 for point in points):
         return None
     name = noun(data.metric)
     changes = f"changes on {item.label} relative to {data.baseline_on(item).label}"
