@@ -90,6 +90,10 @@ class ReportData:
         return {state.cell_id: state for state in self.judgement.states}
 
     @cached_property
+    def _claims_of_pairs(self) -> dict[tuple[tuple[str, ...], str | None], Claim]:
+        return {(c.cells, c.metric): c for c in self.claims("comparison", "reference")}
+
+    @cached_property
     def _claims(self) -> dict[tuple[str, str | None], Claim]:
         return {
             (c.cells[0], c.metric): c
@@ -316,6 +320,12 @@ class ReportData:
     def claim_id(self, cell_id: str, metric: Metric) -> str | None:
         """Return the id of the claim that compares a configuration with the baseline."""
         claim = self.claim_of(cell_id, metric)
+        return claim.id if claim else None
+
+    def claim_id_between(self, comparison: Comparison) -> str | None:
+        """Return the id of the claim about a comparison with any baseline."""
+        cells = (comparison.cell_id, comparison.ref_cell_id)
+        claim = self._claims_of_pairs.get((cells, comparison.metric))
         return claim.id if claim else None
 
     @property

@@ -166,9 +166,12 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
     cells = [cell for cell in data.plan.cells if cell.variant_id == variant]
     rows = []
     for cell in sorted(cells, key=lambda c: data.input_bytes(c.input_id) or 0):
-        if (c := data.comparison(cell.id, data.metric)) is None:
+        arms = data.arms(cell.input_id)
+        reference = next((a for a in arms if data.label(a.id) == claim.reference), None)
+        c = data.between(cell.id, reference.id, data.metric) if reference is not None else None
+        if c is None:
             continue
-        item, claim_id = data.plan.input(cell.input_id), data.claim_id(cell.id, data.metric)
+        item, claim_id = data.plan.input(cell.input_id), data.claim_id_between(c)
         figures = interval_cells(c.shown, c.verdict, data.margin, claim_id)
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)

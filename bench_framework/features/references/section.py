@@ -96,8 +96,7 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     judged = direct or data.between(reference.id, cell.id, data.metric)
     if judged is None:
         return Cell(DASH)
-    claims = {(c.cells, c.metric): c.id for c in data.claims("comparison", "reference")}
-    claim = claims.get(((judged.cell_id, judged.ref_cell_id), data.metric))
+    claim = data.claim_id_between(judged)
     compared = judged if direct else judged.mirrored()
     verdict, interval = compared.verdict, compared.shown
     if interval is None:

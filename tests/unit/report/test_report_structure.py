@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import figure_records as records
 from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
+from bench_framework.features.judge import judge
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.structure import (
     Change,
@@ -60,6 +62,25 @@ def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportD
     assert (
         "cross over between 10MiB and 200MiB, at about 62\u202fMiB [51, 71] (interpolated)" in text
     )
+
+
+def test_a_sign_change_against_another_baseline_is_listed_with_its_ratios() -> None:
+    example = records.Study(arms=("a", "b", "c"), sizes=(1, 10), rounds=24)
+    names = {dict(v.values)["arm"]: v.id for v in example.plan.variants}
+    plan = replace(example.plan, further_baselines=(names["b"],))
+    factors = {("b", "1MiB"): 0.5, ("b", "10MiB"): 0.8, ("c", "1MiB"): 0.6, ("c", "10MiB"): 0.6}
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return 0.05 * factors.get((arm, where), 1.0) * records.noise(0.005, arm, where, number)
+
+    judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
+    data = records.report(plan, judged, example.inputs())
+    (table,) = tables(effects_section.sign_changes(data))
+    assert [row[1] for row in texts(table)] == ["1MiB", "10MiB"]
+    assert [row[4] for row in texts(table)] == ["▲ slower", "▼ faster"]
+    claims = {c.id: c for c in judged.claims}
+    linked = [claims[row.cells[2].claim or ""] for row in table.rows]
+    assert {(c.subject, c.reference) for c in linked} == {("c", "b")}
 
 
 def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
