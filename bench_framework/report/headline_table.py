@@ -80,14 +80,13 @@ def by_variant(data: ReportData, item: Input) -> str:
 
 def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
     """Return the scale of a metric, chosen from the row of the baseline."""
-    family = data.plan.unit_family
     baseline = data.plan.baseline_cell(item.id)
     first = data.summary(baseline.id, metric) if baseline else None
     summaries = data.summaries(data.arms(item.id), metric)
     size = next((s.median for s in (first, *summaries) if s is not None), 1.0)
     if metric in SIZES:
-        size = column_size(size, (s.median for s in summaries), family)
-    return scale_of(metric, size, summaries, family, data.own_unit(metric))
+        size = column_size(size, (s.median for s in summaries), data.plan.unit_family)
+    return scale_of(data, metric, summaries, size)
 
 
 def metric_name(metric: str) -> str:

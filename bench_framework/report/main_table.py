@@ -300,10 +300,9 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     compared = [data.comparison(cell.id, data.metric) for cell in rows_of]
     bases = [data.plan.baseline_cell(cell.input_id) for cell in rows_of]
     both = [c for pair in zip(bases, rows_of, strict=True) for c in pair if c is not None]
-    family, measured = data.plan.unit_family, data.summaries(both, data.metric)
-    time = scale_of(data.metric, None, measured, family, data.own_unit(data.metric))
+    time = scale_of(data, data.metric, data.summaries(both, data.metric))
     peaks = data.summaries(both, PEAK_RSS) if data.metric != PEAK_RSS else []
-    memory = scale_of(PEAK_RSS, None, peaks, family) if peaks else None
+    memory = scale_of(data, PEAK_RSS, peaks) if peaks else None
     rows = []
     for before, cell, comparison in zip(bases, rows_of, compared, strict=True):
         refused = data.state(cell.id).refusal

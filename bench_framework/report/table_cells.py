@@ -129,11 +129,12 @@ class Scale:
 
 
 def scale_of(
-    metric: str, size: float | None, summaries: Sequence[Summary], family: str, declared: str = ""
+    data: ReportData, metric: str, summaries: Sequence[Summary], size: float | None = None
 ) -> Scale:
     """Return the scale of a column, whose unit is that of `size` or of the first row."""
     first = summaries[0].median if summaries else 1.0
-    unit, factor = metric_unit(metric, first if size is None else size, family, declared)
+    size = first if size is None else size
+    unit, factor = metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
     decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
     return Scale(unit, factor, column_decimals(decimals))
 

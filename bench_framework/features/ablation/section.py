@@ -11,12 +11,14 @@ from bench_framework.model.result.structure import ContrastResult, Contribution,
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Figure, Point, Row, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
     CI,
     contrast_cells,
     interaction_cell,
     scale_of,
+    titled,
     with_claims,
 )
 from bench_framework.text.numbers import DASH, fixed, format_percent, show_ratio, significant
@@ -28,7 +30,7 @@ _HEADS: Final = {
     "shapley": "Shapley values: each change, averaged over all orders of the changes",
 }
 _ROUNDED: Final = (
-    "Ratios and times are rounded to the precision of their intervals. Shares are computed before "
+    "Ratios and medians are rounded to the precision of their intervals. Shares are computed before "
     "rounding and have no interval: the share of an inconclusive step is inconclusive."
 )
 _NEAR_ONE: Final = 0.1
@@ -65,7 +67,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     ids = (table.start_cell_id, *(s.cell_id for s in steps), table.end_cell_id)
     medians = {i: data.summary(i, table.metric) for i in ids if i}
     summaries = [s for s in medians.values() if s is not None]
-    scale = scale_of(table.metric, None, summaries, data.plan.unit_family)
+    scale = scale_of(data, table.metric, summaries)
     times = {i: scale.cell(medians.get(i or "")) for i in ids}
     start = (data.label(table.start_cell_id), times[table.start_cell_id])
     rows = [Row.build("start", *start, DASH, "", "", "", "", baseline=True)]
@@ -81,7 +83,7 @@ def _table(data: ReportData, table: Contribution, claim: Claim | None, name: str
     columns = (
         Column("Step"),
         Column("Change", prose=True),
-        Column(f"Time after, {scale.unit}", "decimal", drop=2),
+        Column(titled(f"{metric_name(table.metric)} after", scale.unit), "decimal", drop=2),
         Column("Step ratio", "decimal"),
         Column(CI, drop=3),
         Column("Verdict"),

@@ -25,6 +25,7 @@ from bench_framework.report.table_cells import (
     finding,
     interval_cells,
     scale_of,
+    titled,
     verdict_cell,
     with_claims,
 )
@@ -266,7 +267,7 @@ def _replacement_table(
 ) -> Table:
     ids = [i for r, _ in pairs for i in (r.before_cell_id, r.after_cell_id)]
     summaries = [s for i in ids if (s := data.summary(i, data.metric)) is not None]
-    scale = scale_of(data.metric, None, summaries, data.plan.unit_family)
+    scale = scale_of(data, data.metric, summaries)
 
     def time(cell_id: str) -> Cell:
         measured = data.state(cell_id).state == "measured"
@@ -283,8 +284,8 @@ def _replacement_table(
         rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=phrase(r.reason)))
     columns = (
         Column("Implementation"),
-        Column(f"Before, {scale.unit}", "decimal"),
-        Column(f"After, {scale.unit}", "decimal"),
+        Column(titled("Before", scale.unit), "decimal"),
+        Column(titled("After", scale.unit), "decimal"),
         Column("After ÷ before", "decimal"),
         Column(CI, drop=1),
         Column("Verdict"),

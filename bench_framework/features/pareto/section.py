@@ -35,10 +35,10 @@ def _table(data: ReportData, front: Front) -> Table:
     for metric in _MEASURED:
         summaries = [s for i in ids if (s := data.summary(i, metric)) is not None]
         if summaries:
-            family, size = data.plan.unit_family, summaries[0].median
+            size = summaries[0].median
             if metric == PEAK_RSS:
-                size = column_size(size, (s.median for s in summaries), family)
-            measured.append((metric, scale_of(metric, size, summaries, family)))
+                size = column_size(size, (s.median for s in summaries), data.plan.unit_family)
+            measured.append((metric, scale_of(data, metric, summaries, size)))
     rows = []
     for standing in front.standings:
         variant = data.variant_of(data.plan.cell(standing.cell_id))

@@ -54,7 +54,7 @@ def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name
     )
     summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
     first = data.summary(references[0].id, data.metric) or summaries[0]
-    scale = scale_of(data.metric, first.median, summaries, data.plan.unit_family)
+    scale = scale_of(data, data.metric, summaries, first.median)
     title = metric_name(data.metric)
     columns = (
         Column("Variant"),

@@ -1,10 +1,11 @@
-"""Section "Scaling": exponents of time between neighbouring input sizes."""
+"""Section "Scaling": exponents of the main metric between neighbouring input sizes."""
 
 import itertools
 from collections import Counter
 from typing import Final
 
 from bench_framework.model.facts import Claim
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Input, Variant
 from bench_framework.model.result.judgement import Scaling, Summary
 from bench_framework.report.blocks import (
@@ -21,6 +22,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.claim_blocks import key_claim, sentence
 from bench_framework.report.context import ReportData
+from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, shortest, show_plain
@@ -30,7 +32,7 @@ FEWEST_STEPS: Final = 2
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the plot, the times by size, the exponents and the sentences about them."""
+    """Return the plot of times, the medians by size, the exponents and the sentences about them."""
     exponents = [s for s in data.judgement.scaling if s.metric == data.metric]
     if not exponents:
         return ()
@@ -38,9 +40,11 @@ def build(data: ReportData) -> tuple[Block, ...]:
     ids = {s.variant_id for s in exponents}
     variants = [variant for variant in data.plan.variants if variant.id in ids]
     times = _times(data, inputs, variants)
-    figure = _figure(data, inputs, variants, exponents, times)
+    # Throughput is size ÷ elapsed time, so other metrics have no plot.
+    plotted = data.metric == WALL
+    plots = [_figure(data, inputs, variants, exponents, times)] if plotted else []
     sentences = tuple(map(sentence, _claims_of_one_variant(data)))
-    blocks: list[Block] = [figure, times, _exponents(data, exponents)]
+    blocks: list[Block] = [*plots, times, _exponents(data, exponents)]
     blocks += [KeyFinding(first) for first in sentences[:1]]
     blocks += [Paragraph(sentences[1:])] if sentences[1:] else []
     return tuple(blocks)
@@ -73,7 +77,7 @@ def _form(data: ReportData, item: Input, variants: list[Variant]) -> Scale:
     summaries = [s for v in variants if (s := _summary(data, v, item)) is not None]
     baseline = getattr(data.plan.baseline_cell(item.id), "id", None)
     size = next((s.median for s in summaries if s.cell_id == baseline), None)
-    return scale_of(data.metric, size, summaries, data.plan.unit_family)
+    return scale_of(data, data.metric, summaries, size)
 
 
 def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Table:
@@ -90,7 +94,8 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
         )
         for variant in variants
     ]
-    return Table("scaling-times", "Time by input size: median of rounds.", columns, tuple(rows))
+    caption = f"{metric_name(data.metric)} by input size: median of rounds."
+    return Table("scaling-times", caption, columns, tuple(rows))
 
 
 def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:

@@ -72,7 +72,7 @@ def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
     )
     if worse or (len(compared) == 1 and fact.better):
         return [view.statement(worse[0] if worse else compared[0], fact)]
-    return [Claim("", fact=fact)]
+    return [Claim("", metric=view.metric, fact=fact)]
 
 
 def against_a_limit(view: SummaryView, item: Input) -> list[Claim]:
@@ -128,7 +128,7 @@ def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
     count, base = len(pairs), view.label(baseline.id)
     better = [c for c, pair in pairs.items() if pair.verdict.better]
     if not better:
-        return [Claim("", fact=facts.SingleChanges(count=count, base=base))]
+        return [Claim("", metric=view.metric, fact=facts.SingleChanges(count=count, base=base))]
     first, *others = [c for c in view.leaders(group) if c in better] or better[:1]
     members = view.labels((first, *others))
     fact = facts.SingleChanges(count=count, base=base, members=members)

@@ -120,13 +120,7 @@ def _points(
 def _table(data: ReportData, variants: Sequence[Variant], inputs: Sequence[Input]) -> Table:
     pairs = [(0, item) for item in inputs]
     scales = {
-        item.id: scale_of(
-            data.metric,
-            None,
-            data.summaries(data.measured(item.id), data.metric),
-            data.plan.unit_family,
-            data.own_unit(data.metric),
-        )
+        item.id: scale_of(data, data.metric, data.summaries(data.measured(item.id), data.metric))
         for item in inputs
     }
     rows = []

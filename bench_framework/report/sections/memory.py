@@ -58,7 +58,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
     preferred = reference.median if reference else max(s.median for s in summaries)
     family = data.plan.unit_family
     size = column_size(preferred, (s.median for s in summaries), family)
-    scale = scale_of(PEAK_RSS, size, summaries, family)
+    scale = scale_of(data, PEAK_RSS, summaries, size)
     medians = {s.cell_id: s.median for s in summaries}
     ordered = sorted(cells, key=lambda c: medians[c.id])
     rows = tuple(_row(data, item, cell, scale) for cell in ordered)

@@ -10,7 +10,9 @@ from typing import Any
 
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.declarations import Axis, AxisValue, DerivedRow, NamedCell
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.report.context import ReportData
 from tests.unit.judging.conftest import Crossed, Study
@@ -146,6 +148,24 @@ def ladder(unstable: str = "", *, reference: bool = True) -> ReportData:
         return 0.18 * product * noise(0.004, *values.values(), where, number)
 
     return report(example.plan, example.judge(wall))
+
+
+def rates() -> ReportData:
+    """Return a record of a ladder whose metric is better if it is larger: +25 %, then −20 %."""
+    axes = {"x": ("x0", "x1"), "y": ("y0", "y1")}
+    rungs = [{"x": "x0", "y": "y0"}, {"x": "x1", "y": "y0"}, {"x": "x1", "y": "y1"}]
+    example = Crossed(axes, drop=lambda values: dict(values) not in rungs, design="ladder")
+    rate = DeclaredMetric("rate", "stdout", "1/s", direction="higher")
+    plan = replace(example.plan, metrics=(rate,), judge=JudgePolicy(metrics=("rate",)))
+    factors = {"x1": 1.25, "y1": 0.8}
+    values = {v.id: [value for _, value in v.values] for v in plan.variants}
+    blocks = []
+    for block in example.blocks(lambda *_: 1.0):
+        chosen = values[plan.cell(block.cell_id).variant_id]
+        factor = math.prod(factors.get(value, 1.0) for value in chosen)
+        value = 1000 * factor * noise(0.003, *chosen, block.round)
+        blocks.append(replace(block, metrics={"rate": value}))
+    return report(plan, judge(plan, blocks, {}, [], example.looks()))
 
 
 def two_axes() -> ReportData:

@@ -89,7 +89,9 @@ def test_what_does_not_suffice_for_a_kind_has_intervals() -> None:
     assert figure_of(records.sizes([f"v{n}" for n in range(9)])).chart == "forest"
     sizes = records.sizes()
     for size in (10, 50, 200):  # the program failed on the two others
-        cells = {c.id for c in sizes.plan.cells if sizes.plan.input(c.input_id).name == f"{size}MiB"}
+        cells = {
+            c.id for c in sizes.plan.cells if sizes.plan.input(c.input_id).name == f"{size}MiB"
+        }
         summaries = tuple(s for s in sizes.judgement.summaries if s.cell_id in cells)
         judgement = replace(sizes.judgement, summaries=summaries)
         assert figure_of(replace(sizes, judgement=judgement)).chart == "forest"

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import figure_records as records
 import pytest
 from report_sample import with_structure
 
@@ -9,6 +10,7 @@ from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
+from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.judgement import Derived
 from bench_framework.model.result.structure import (
@@ -110,6 +112,16 @@ class TestReferences:
             "·": "0\u202f% [−20, +25] ·",
         }
         assert cell.text == sure[glyph]
+
+
+def test_tables_name_the_metric_and_its_unit() -> None:
+    (changes,) = tables(ablation_section.build(records.rates()))
+    assert changes.columns[2].title == "Rate after, 1/s"
+    policy = JudgePolicy(metrics=("cpu",))
+    example = records.Study(sizes=(1, 4, 16), rounds=24, policy=policy)
+    blocks = scaling_section.build(records.of_study(example, {"b": 0.9}))
+    assert [b.kind for b in blocks[:2]] == ["table", "table"]  # no plot of time and throughput
+    assert tables(blocks)[0].caption.startswith("CPU time by input size")
 
 
 def test_an_exponent_has_the_rounds_of_the_size_with_fewer(data: ReportData) -> None:
