@@ -132,7 +132,8 @@ def _row(
             text = f"{ratio.text} {glyph(by_cpu.verdict)}"
             ratio = replace(ratio, text=text, verdict=by_cpu.verdict)
         ratio = Cell("baseline", 1.0) if baseline else ratio
-        cells += [scales[CPU].cell(cpu), ratio, cores_cell(cpu, summary)]
+        elapsed = None if refused else data.summary(cell.id, WALL)
+        cells += [scales[CPU].cell(cpu), ratio, cores_cell(cpu, elapsed)]
     if PEAK_RSS in scales and data.metric != PEAK_RSS:
         cells.append(scales[PEAK_RSS].cell(peak))
     cells += [

@@ -32,7 +32,7 @@ from bench_framework.report.table_cells import (
 from bench_framework.text.names import capital, noun
 from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import glyph
+from bench_framework.text.words import glyph, word
 from bench_framework.text.write import render
 
 KEEP: Final = {
@@ -230,11 +230,12 @@ def _hypothesis_row(data: ReportData, test: HypothesisTest, claim: Claim | None)
     if c is None:
         return Row.build(*head, DASH, "", DASH, test.status, DASH, reason=phrase(test.reason))
     limit = data.plan.judge.margin_of(test.metric)
-    figures = interval_cells(c.shown, c.verdict, limit, claim.id if claim else None)
+    figures = interval_cells(c.of_values, c.verdict, limit, claim.id if claim else None)
     status: str = test.status
     if test.second is not None:
         status += f": {render('second_difference', test.second)}"
-    tail = (verdict_cell(c.verdict, test.metric), status, str(c.rounds or DASH))
+    verdict = Cell(f"{mark(c)} {word(c.verdict, test.metric)}", c.verdict.value, None, c.verdict)
+    tail = (verdict, status, str(c.rounds or DASH))
     return Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(test.reason))
 
 

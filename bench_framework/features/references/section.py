@@ -8,11 +8,11 @@ from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Sen
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import metric_name, order
+from bench_framework.report.main_table import mark
 from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, show_change
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import glyph
 
 MOST_GAPS: Final = 8
 """The largest number of gaps in the list of an input. `claims.json` contains all of them."""
@@ -98,12 +98,12 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
         return Cell(DASH)
     claim = data.claim_id_between(judged)
     compared = judged if direct else judged.mirrored()
-    verdict, interval = compared.verdict, compared.shown
+    verdict, interval = compared.verdict, compared.of_values
     if interval is None:
-        return Cell(glyph(verdict), verdict.value, claim, verdict)
+        return Cell(mark(compared), verdict.value, claim, verdict)
     keep = verdict is not Verdict.INCONCLUSIVE
     change = str(show_change(*interval.figures, compared.thresholds.margin, keep=keep))
-    return Cell(f"{change} {glyph(verdict)}", interval.ratio, claim, verdict)
+    return Cell(f"{change} {mark(compared)}", interval.ratio, claim, verdict)
 
 
 TWO_REFERENCES = SectionKind(

@@ -38,8 +38,8 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     start = data.summary(ladder.start_cell_id, data.metric) if ladder else None
     if ladder is None or start is None or start.median <= 0:
         return None
-    intervals = [step.contrast.shown for step in ladder.steps]
-    if any(i is None or not i.bounded for i in intervals):
+    intervals = [_of_values(data, step.contrast.shown) for step in ladder.steps]
+    if any(i is None for i in intervals):
         return None
     unit = Unit.for_metric(data, start.median)
     label, now = data.label(ladder.start_cell_id), start.median
@@ -74,13 +74,19 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     )
 
 
-def _step(data: ReportData, step: Step, interval: Interval, before: float, unit: Unit) -> Point:
+def _of_values(data: ReportData, interval: Interval | None) -> Interval | None:
+    """Return the ratio of the values with its interval, `None` without a bounded one."""
+    if interval is None or not interval.bounded:
+        return None
+    return interval.inverse if data.higher(data.metric) else interval
+
+
+def _step(data: ReportData, step: Step, i: Interval, before: float, unit: Unit) -> Point:
     """Return the bar from the end of the step before to that of this step.
 
     It ends at the value of the table of results, which compares with the baseline. The interval is
     that of the ratio to the step before.
     """
-    i = interval.inverse if data.higher(data.metric) else interval
     cell = data.plan.cell(step.cell_id) if step.cell_id else None
     now = (cell and value_by_ratio(data, cell)) or before * i.ratio
     verdict = step.contrast.verdict
@@ -119,7 +125,8 @@ def _unstable(data: ReportData, step: Step) -> str:
     """Return both changes of a step whose ratio changed during the record; else nothing."""
     pair = data.pairs.get((step.cell_id or "", step.ref_cell_id or ""))
     if pair is not None and pair.phases is not None:
-        first, rest = (signed_percent(i.ratio) for i in (pair.phases.first, pair.phases.rest))
+        phases = pair.phases.inverse if data.higher(data.metric) else pair.phases
+        first, rest = (signed_percent(i.ratio) for i in (phases.first, phases.rest))
         return f"unstable: {first}, then {rest}"
     reason = step.contrast.reason
     return "unstable" if reason is not None and reason.code is ReasonCode.UNSTABLE else ""
@@ -150,11 +157,10 @@ def _reference(
     judged = beyond.get(key) or data.pairs.get(key)
     summary = data.summary(cell.id, data.metric)
     assert summary is not None
-    interval = judged.shown if judged is not None else None
+    i = _of_values(data, judged.shown) if judged is not None else None
     label, now = data.label(cell.id), value_by_ratio(data, cell) or summary.median
-    if judged is None or interval is None or not interval.bounded:
+    if judged is None or i is None:
         return Point(label, now, text=unit.text(now), strong=True, series=REFERENCE)
-    i = interval.inverse if data.higher(data.metric) else interval
     now = value_by_ratio(data, cell) or last * i.ratio
     final = _short(data, ladder.end_cell_id) or "the last step"
     text = f"{unit.text(now)} · {final} vs this: {amounts.amount(data, 1 / i.ratio)}"

@@ -14,6 +14,8 @@ from bench_framework.report.headline_table import headline_table, metric_name, o
 from bench_framework.report.main_table import (
     by_input_table,
     main_table,
+    mark,
+    plain_interval,
     revision_cells,
     revision_table,
 )
@@ -21,7 +23,6 @@ from bench_framework.report.sections.figure import measured_inputs, result_input
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import finding
 from bench_framework.text.numbers import DASH, fixed
-from bench_framework.text.words import glyph
 
 MOST_PAIRED: Final = 12
 """Most variants of the table of pairs; the fastest ones."""
@@ -114,13 +115,11 @@ def _pair_table(data: ReportData, item: Input, name: str) -> Table | None:
 
 
 def _ratio(comparison: Comparison | None) -> Cell:
-    interval = comparison.shown if comparison is not None else None
-    if comparison is None or interval is None or not interval.bounded:
+    interval = plain_interval(comparison)
+    if comparison is None or interval is None:
         return Cell(DASH)
-    verdict = comparison.verdict
-    return Cell(
-        f"{fixed(interval.ratio, 2)} {glyph(verdict)}".strip(), interval.ratio, verdict=verdict
-    )
+    text = f"{fixed(interval.ratio, 2)} {mark(comparison)}"
+    return Cell(text, interval.ratio, verdict=comparison.verdict)
 
 
 PAIRS = SectionKind(

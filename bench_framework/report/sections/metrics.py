@@ -18,6 +18,7 @@ from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
+from bench_framework.report.main_table import mark
 from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import titled
 from bench_framework.text.names import capital
@@ -29,7 +30,6 @@ from bench_framework.text.numbers import (
     shortest,
     significant,
 )
-from bench_framework.text.words import glyph
 from bench_framework.units import THIN_SPACE
 
 REPORTED: Final = frozenset({None, WALL, CPU, PEAK_RSS})
@@ -205,7 +205,7 @@ def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
-    """Return the median, and for a compared metric also the glyph of its verdict."""
+    """Return the median, and for a compared metric also the mark of its comparison."""
     summary = data.summary(cell.id, column.metric)
     if summary is None:
         return Cell(DASH)
@@ -218,8 +218,8 @@ def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
     comparison = data.comparison(cell.id, column.metric)
     if comparison is None or comparison.shown is None or column.metric in {"user", "sys"}:
         return Cell(text, summary.median)
-    verdict, claim = comparison.verdict, data.claim_id(cell.id, column.metric)
-    return Cell(f"{text} {glyph(verdict)}", summary.median, claim, verdict)
+    claim = data.claim_id(cell.id, column.metric)
+    return Cell(f"{text} {mark(comparison)}", summary.median, claim, comparison.verdict)
 
 
 def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:

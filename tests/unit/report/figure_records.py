@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from bench_framework.features.judge import judge
-from bench_framework.model.plan.declarations import Axis, AxisValue, DerivedRow, NamedCell
+from bench_framework.model.plan.declarations import (
+    Axis,
+    AxisValue,
+    DerivedRow,
+    Hypothesis,
+    NamedCell,
+)
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import JudgePolicy
@@ -150,13 +156,19 @@ def ladder(unstable: str = "", *, reference: bool = True) -> ReportData:
     return report(example.plan, example.judge(wall))
 
 
-def rates() -> ReportData:
-    """Return a record of a ladder whose metric is better if it is larger: +25 %, then −20 %."""
+def rates(*, reference: bool = False) -> ReportData:
+    """Return a record of a ladder whose metric is better if it is larger: +25 %, then −20 %.
+
+    Its first step is a second baseline with `reference`.
+    """
     axes = {"x": ("x0", "x1"), "y": ("y0", "y1")}
     rungs = [{"x": "x0", "y": "y0"}, {"x": "x1", "y": "y0"}, {"x": "x1", "y": "y1"}]
     example = Crossed(axes, drop=lambda values: dict(values) not in rungs, design="ladder")
     rate = DeclaredMetric("rate", "stdout", "1/s", direction="higher")
     plan = replace(example.plan, metrics=(rate,), judge=JudgePolicy(metrics=("rate",)))
+    start, faster, _ = (v.id for v in plan.variants)
+    hypothesis = Hypothesis("x1 is faster", "x: x0 → x1", faster, start, "better", "rate")
+    plan = replace(plan, further_baselines=(faster,) * reference, hypotheses=(hypothesis,))
     factors = {"x1": 1.25, "y1": 0.8}
     values = {v.id: [value for _, value in v.values] for v in plan.variants}
     blocks = []

@@ -87,7 +87,7 @@ def test_counts_have_units_and_a_metric_that_is_always_zero_has_no_column(data: 
     assert any("Zero in every variant: bytes written to storage" in line for line in table.legend)
     assert any(line == "Requests: served; from stdout; larger is better." for line in table.legend)
     marked = [row.cells[titles.index("Requests, 1/s")].text for row in table.rows]
-    assert sum("▼" in text for text in marked) == 1
+    assert sum("▲" in text for text in marked) == 1
 
 
 def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:

@@ -8,6 +8,7 @@ from report_sample import with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
+from bench_framework.features.experiments.section import hypotheses
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.plan.policies import JudgePolicy
@@ -26,7 +27,8 @@ from bench_framework.report.blocks import Block, KeyFinding, Table
 from bench_framework.report.checks import checks
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
-from bench_framework.report.sections import budget, masthead, memory, summary
+from bench_framework.report.sections import budget, headline, masthead, memory, metrics, summary
+from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.table_cells import interval_cells
 from tests.build import make_comparison, require
 
@@ -122,6 +124,39 @@ def test_tables_name_the_metric_and_its_unit() -> None:
     blocks = scaling_section.build(records.of_study(example, {"b": 0.9}))
     assert [b.kind for b in blocks[:2]] == ["table", "table"]  # no plot of time and throughput
     assert tables(blocks)[0].caption.startswith("CPU time by input size")
+
+
+class TestLargerIsBetter:
+    """Ratios and marks are those of the values: x1 has +25 %, and y1 has −20 % after it."""
+
+    def test_results_of_all_pairs_and_other_metrics(self) -> None:
+        data = records.rates()
+        (pairs,) = tables(headline.pairs(data))
+        assert [cell.text for cell in pairs.rows[0].cells] == ["1 x1 y0", "—", "1.25 ▲", "1.25 ▲"]
+        (others,) = tables(metrics.build(data))
+        assert [row.cells[3].text for row in others.rows] == ["1000", "1250 ▲", "1000 ≡"]
+        results = headline_table(data, data.plan.inputs[0], "results")
+        cores = [c.title for c in results.columns].index("Cores")
+        assert {row.cells[cores].text for row in results.rows} == {"1.00"}
+
+    def test_changes_relative_to_a_reference(self) -> None:
+        (table,) = tables(references_section.build(records.rates(reference=True)))
+        changes = {row.cells[0].text: [c.text for c in row.cells[2:4]] for row in table.rows}
+        assert table.columns[1].title == "Rate, 1/s"
+        assert changes["x1 y0"] == ["+25.0\u202f% [+24.5, +25.3] ▲", "—"]
+        assert changes["x1 y1"][1] == "−19.99\u202f% [−20.20, −19.77] ▼"
+
+    def test_hypotheses(self) -> None:
+        (table,) = tables(hypotheses(records.rates()))
+        texts = [cell.text for cell in table.rows[0].cells]
+        assert table.rows[0].cells[3].value == pytest.approx(1.25, abs=0.01)
+        assert texts[5:7] == ["▲ better rate", "supported"]
+
+    def test_steps(self) -> None:
+        figure = require(answer_figure(records.rates()))
+        texts = [[cell.text for cell in row.cells] for row in figure.table.rows]
+        assert texts[1][2:] == ["+25\u202f%", "[+25\u202f%, +25\u202f%]", "▲"]
+        assert texts[2][2:] == ["−20\u202f%", "[−20\u202f%, −20\u202f%]", "▼"]
 
 
 def test_an_exponent_has_the_rounds_of_the_size_with_fewer(data: ReportData) -> None:
