@@ -1,22 +1,18 @@
-"""The lines below the answer: its cost, where it differs, what was not adopted, how sure it is."""
+"""The lines below the answer: its cost, where it differs, what was not adopted."""
 
-import statistics
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
 from typing import Final, Literal
 
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth, share_of
-from bench_framework.features.summary.view import CLOSE, SummaryView, unsettled
+from bench_framework.features.summary.view import CLOSE, SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.facts.summary import (
     MixedEffect,
-    NoVerdict,
-    OpenComparison,
     Overlap,
     RejectedChange,
     RejectedGroup,
@@ -25,12 +21,11 @@ from bench_framework.model.facts.summary import (
 )
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan.plan import Input
-from bench_framework.model.reasons import CONTROL_DIFFERS, ONE_PROGRAM, REACHES_ONE, UNSTABLE
+from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Share, Verdict
-from bench_framework.stats.portable_math import expm1, log
-from bench_framework.text.answers import how_compared
+from bench_framework.stats.portable_math import log
 
 MOST_EFFECTS: Final = 3
 MOST_CHANGES: Final = 3
@@ -327,73 +322,3 @@ def _outcome(c: Comparison | None) -> RejectionOutcome:
     if c.verdict.decided:
         return Verdict.BETTER if c.verdict.better else Verdict.WORSE
     return c.verdict
-
-
-def confidence(view: SummaryView) -> Claim:
-    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
-    compared = view.main_comparisons()
-    left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
-    # Why a comparison has no verdict, if its minimum detectable effect is not known.
-    reasons = Counter(
-        (
-            c.verdict,
-            c.metric if c.reason == CONTROL_DIFFERS else None,
-            c.reason if c.reason in (UNSTABLE, REACHES_ONE) else None,
-        )
-        for c in left
-    )
-    floors = [f for f in view.judgement.floors if f.metric == view.metric]
-    most = max((f.fraction for f in floors if f.fraction is not None), default=None)
-    control: Literal["failed", "passed", "too few rounds", "none"] = "none"
-    if any(f.tripped for f in floors):
-        control = "failed"
-    elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):
-        control = "passed" if most is not None else "too few rounds"
-    stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
-    several, outputs = len(view.plan.inputs) > 1, None
-    sessions = [c.sessions.count for c in compared if c.sessions is not None]
-    if view.plan.answer.compare == "none":
-        outputs = ""
-    elif view.plan.answer.check:
-        outputs = how_compared(view.plan.answer)
-    fact = facts.Confidence(
-        main=view.metric,
-        settled=sum(c.verdict.settled for c in compared),
-        total=len(compared),
-        contrasts=sum(c.family == "contrast" for c in compared),
-        inputs=len(view.plan.inputs),
-        open=tuple(
-            OpenComparison(
-                subject=view.label(c.cell_id),
-                reference=view.label(c.ref_cell_id),
-                input=view.input_label(c) if several else "",
-                mde=c.mde,
-            )
-            for c in compared
-            if unsettled(c) and c.mde is not None
-        ),
-        refused=tuple(
-            NoVerdict(count=count, verdict=verdict, control_of=metric, reason=reason)
-            for (verdict, metric, reason), count in reasons.items()
-        ),
-        control=control,
-        failed_metrics=tuple(
-            dict.fromkeys(
-                f.metric for f in view.judgement.floors if f.tripped and f.metric not in stated
-            )
-        ),
-        outputs=outputs,
-        other_inputs=any(item.dataset for item in view.plan.inputs),
-        cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
-        sessions=max(sessions, default=1),
-        fewest_sessions=min(sessions, default=1),
-        another=_reach_of_another_session(compared),
-    )
-    return Claim("this record", noise_floor=most, fact=fact)
-
-
-def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None:
-    """Return the median half-width of the intervals for another session, as a fraction."""
-    intervals = [c.sessions.another for c in comparisons if c.sessions is not None]
-    halves = [log(i.hi / i.lo) / 2 for i in intervals if i.bounded]
-    return expm1(statistics.median(halves)) if halves else None

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from bench_framework.claims.factory import is_counted
 from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
+from bench_framework.features.summary.confidence import confidence
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -140,5 +141,5 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
         yield from bullets.lines(view, item)
     yield from contrast_claims(view, answered=not special)
     yield from bullets.not_adopted(view, item)
-    yield bullets.confidence(view)
+    yield confidence(view)
     yield from best.recommendations(view)

@@ -287,6 +287,15 @@ class NoVerdict:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FailedCheck:
+    """Metrics in which the A/A check failed on the same inputs."""
+
+    metrics: tuple[Metric, ...]
+    inputs: tuple[str, ...] = ()
+    """Labels of the inputs, empty if it failed on all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Confidence:
     """How many comparisons are conclusive, the A/A check, and what was not measured."""
 
@@ -296,13 +305,21 @@ class Confidence:
     total: int
     contrasts: int = 0
     """Comparisons that the scenario names."""
+    references: int = 0
+    """Comparisons with further baselines."""
+    one_metric: bool = True
+    """True if all comparisons are of the main metric."""
     inputs: int = 1
+    alike: bool = False
+    """True if each of several inputs has the same numbers of comparisons."""
     open: tuple[OpenComparison, ...] = ()
     """The inconclusive comparisons with a minimum detectable effect."""
     refused: tuple[NoVerdict, ...] = ()
     control: Literal["failed", "passed", "too few rounds", "none"]
-    failed_metrics: tuple[Metric, ...] = ()
-    """Other metrics in which the A/A check failed."""
+    failed_on: tuple[str, ...] = ()
+    """Labels of the inputs on which the A/A check failed, empty if it failed on all of them."""
+    failed_checks: tuple[FailedCheck, ...] = ()
+    """A/A checks of other metrics that failed."""
     outputs: str | None = None
     """How outputs were checked one by one. Empty if they were not compared, `None` if they were."""
     other_inputs: bool = False

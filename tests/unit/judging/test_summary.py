@@ -1,14 +1,59 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
+import random
 from dataclasses import replace
 
 import pytest
 
+from bench_framework.features.judge import judge
 from bench_framework.features.summary.view import SummaryView
-from bench_framework.model.facts.summary import Recommendation
+from bench_framework.model.facts.summary import Confidence, FailedCheck, Recommendation
 from bench_framework.model.metrics import ANONYMOUS
+from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.result.judgement import Judgement
 from tests.unit.judging.conftest import Study, timing
+
+
+def confidence(judged: Judgement) -> Confidence:
+    (fact,) = [claim.fact for claim in judged.claims if claim.kind == "trust"]
+    assert isinstance(fact, Confidence)
+    return fact
+
+
+@pytest.mark.parametrize(("sizes", "inputs"), [((1,), ()), ((1, 10), ("1MiB",))])
+def test_a_failed_check_on_one_input_is_about_that_input(
+    sizes: tuple[int, ...], inputs: tuple[str, ...]
+) -> None:
+    example = Study(sizes=sizes)
+
+    def cpu(arm: str, where: str, number: int) -> float:
+        noise = random.Random(f"{arm}{where}{number}").gauss(0, 0.005)
+        return 0.05 * (1.1 if arm == "control" and where == "1MiB" else 1) * (1 + noise)
+
+    blocks = example.blocks(timing({"b": -0.2}), cpu=cpu)
+    judged = example.judge([replace(block, sys_s=0.0) for block in blocks])
+    assert confidence(judged).failed_checks == (FailedCheck(metrics=("cpu",), inputs=inputs),)
+
+
+def test_comparisons_are_counted_by_input() -> None:
+    example = Study(arms=("a", "b", "c"), sizes=(1, 10))
+    _, b, c = (variant.id for variant in example.plan.variants)
+    blocks = example.blocks(timing({"b": -0.2, "c": -0.1}))
+    every, first = (tuple(i.id for i in example.plan.inputs[:n]) for n in (2, 1))
+
+    def counted(*inputs: tuple[tuple[str, ...], str]) -> Confidence:
+        contrasts = tuple(NamedContrast(f"c{n}", b, c, *i) for n, i in enumerate(inputs))
+        plan = replace(example.plan, contrasts=contrasts)
+        return confidence(judge(plan, blocks, {}, example.inputs(), example.looks()))
+
+    one = counted((every, "wall"))
+    assert (one.total, one.contrasts, one.alike, one.one_metric) == (6, 2, True, True)
+    two = counted((first, "wall"), (first, "cpu"))
+    assert (two.total, two.contrasts, two.alike, two.one_metric) == (6, 2, False, False)
+    plan = replace(example.plan, further_baselines=(b,))
+    more = confidence(judge(plan, blocks, {}, example.inputs(), example.looks()))
+    assert (more.total, more.references, more.contrasts) == (6, 2, 0)
 
 
 def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:

@@ -1,0 +1,114 @@
+"""How sure the results are: conclusive comparisons, the A/A check, and what was not measured."""
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from bench_framework.features.summary.view import SummaryView, unsettled
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim
+from bench_framework.model.facts.summary import FailedCheck, NoVerdict, OpenComparison
+from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE, UNSTABLE
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.stats.portable_math import expm1, log
+from bench_framework.text.answers import how_compared
+
+
+def confidence(view: SummaryView) -> Claim:
+    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
+    compared = view.main_comparisons()
+    left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
+    # Why a comparison has no verdict, if its minimum detectable effect is not known.
+    reasons = Counter(
+        (
+            c.verdict,
+            c.metric if c.reason == CONTROL_DIFFERS else None,
+            c.reason if c.reason in (UNSTABLE, REACHES_ONE) else None,
+        )
+        for c in left
+    )
+    floors = [f for f in view.judgement.floors if f.metric == view.metric]
+    most = max((f.fraction for f in floors if f.fraction is not None), default=None)
+    control: Literal["failed", "passed", "too few rounds", "none"] = "none"
+    if any(f.tripped for f in floors):
+        control = "failed"
+    elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):
+        control = "passed" if most is not None else "too few rounds"
+    stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
+    several, outputs = len(view.plan.inputs) > 1, None
+    sessions = [c.sessions.count for c in compared if c.sessions is not None]
+    if view.plan.answer.compare == "none":
+        outputs = ""
+    elif view.plan.answer.check:
+        outputs = how_compared(view.plan.answer)
+    families = Counter(c.family for c in compared)
+    fact = facts.Confidence(
+        main=view.metric,
+        settled=sum(c.verdict.settled for c in compared),
+        total=len(compared),
+        contrasts=families["contrast"],
+        references=families["reference"],
+        one_metric=all(c.metric == view.metric for c in compared),
+        inputs=len(view.plan.inputs),
+        alike=several and _alike(view, compared),
+        open=tuple(
+            OpenComparison(
+                subject=view.label(c.cell_id),
+                reference=view.label(c.ref_cell_id),
+                input=view.input_label(c) if several else "",
+                mde=c.mde,
+            )
+            for c in compared
+            if unsettled(c) and c.mde is not None
+        ),
+        refused=tuple(
+            NoVerdict(count=count, verdict=verdict, control_of=metric, reason=reason)
+            for (verdict, metric, reason), count in reasons.items()
+        ),
+        control=control,
+        failed_on=_failed_on(view, view.metric),
+        failed_checks=_failed_checks(view, stated),
+        outputs=outputs,
+        other_inputs=any(item.dataset for item in view.plan.inputs),
+        cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
+        sessions=max(sessions, default=1),
+        fewest_sessions=min(sessions, default=1),
+        another=_reach_of_another_session(compared),
+    )
+    return Claim("this record", noise_floor=most, fact=fact)
+
+
+def _alike(view: SummaryView, compared: Sequence[Comparison]) -> bool:
+    """Return whether every input has the same numbers of comparisons of each family."""
+    families = {item.id: Counter[str]() for item in view.plan.inputs}
+    for c in compared:
+        # Exact metrics have a family of their own, and are compared with the same baseline.
+        family = "headline" if c.family == "exact" else c.family
+        families[view.cells[c.cell_id].input_id][family] += 1
+    first, *others = families.values()
+    return all(other == first for other in others)
+
+
+def _failed_checks(view: SummaryView, stated: set[Metric]) -> tuple[FailedCheck, ...]:
+    """Return the metrics in which the A/A check failed, except those that another sentence states."""
+    failed = (f.metric for f in view.judgement.floors if f.tripped and f.metric not in stated)
+    by_inputs = defaultdict[tuple[str, ...], list[Metric]](list)
+    for metric in dict.fromkeys(failed):
+        by_inputs[_failed_on(view, metric)].append(metric)
+    return tuple(FailedCheck(metrics=tuple(m), inputs=i) for i, m in by_inputs.items())
+
+
+def _failed_on(view: SummaryView, metric: Metric) -> tuple[str, ...]:
+    """Return the inputs on which the A/A check of a metric failed; empty if it failed on all of them."""
+    floors = [f for f in view.judgement.floors if f.metric == metric]
+    failed = tuple(view.plan.input(f.input_id).label for f in floors if f.tripped)
+    return failed if len(failed) < len(floors) else ()
+
+
+def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None:
+    """Return the median half-width of the intervals for another session, as a fraction."""
+    intervals = [c.sessions.another for c in comparisons if c.sessions is not None]
+    halves = [log(i.hi / i.lo) / 2 for i in intervals if i.bounded]
+    return expm1(statistics.median(halves)) if halves else None
