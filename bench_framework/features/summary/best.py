@@ -134,7 +134,9 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
     chosen = [
         _choice(view, group)
         for group in view.judgement.best
-        if group.cell_ids and any(c.verdict.decided for c in group.comparisons)
+        if len(view.compared(group.input_id)) > 1
+        and group.cell_ids
+        and any(c.verdict.decided for c in group.comparisons)
     ]
     recommended = [_recommendation(view, choice) for choice in chosen]
     alike = {(c.subject, _without_memory(f)) for c, f in recommended}
@@ -154,14 +156,15 @@ def _without_memory(fact: facts.Recommendation) -> facts.Recommendation:
 def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Recommendation]:
     group, cell, ties, flawed = choice
     baseline = view.plan.baseline_cell(group.input_id)
-    others = [c.id for c in view.compared(group.input_id) if c.id != cell]
-    pairs = [view.pair(cell, other, group.metric) for other in others]
+    measured = view.compared(group.input_id)
+    pairs = [view.pair(cell, other.id, group.metric) for other in measured if other.id != cell]
     fact = facts.Recommendation(
         ties=tuple(_tie(view, cell, criterion, members) for criterion, members in ties),
         flawed=view.labels(flawed),
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
         among=view.choice(),
+        some_missing=not ties and len(measured) < len(view.choices(group.input_id)),
     )
     scope, cells = view.scope(group.input_id), (cell, *(c for _, tied in ties for c in tied))
     claim = Claim(view.label(cell), metric=group.metric, scope=scope, cells=cells, fact=fact)

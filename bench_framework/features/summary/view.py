@@ -50,11 +50,15 @@ class SummaryView(ComparisonClaims):
         """Return the comparison of two cells, by default on the main metric."""
         return self._pairs.get(metric or self.metric, {}).get((cell_id, ref_cell_id))
 
-    def compared(self, input_id: str) -> list[Cell]:
-        """Return the measured cells of an input that the answer may choose, fastest first."""
+    def choices(self, input_id: str) -> list[Cell]:
+        """Return the planned cells of an input that the answer may choose."""
         roles = (Role.BASELINE, Role.CANDIDATE)
         cells = [c for c in self.plan.cells_of(input_id) if c.role in roles]
-        cells = [c for c in cells if self.plan.is_choice(c)]
+        return [c for c in cells if self.plan.is_choice(c)]
+
+    def compared(self, input_id: str) -> list[Cell]:
+        """Return the measured cells of an input that the answer may choose, fastest first."""
+        cells = self.choices(input_id)
         measured = (c for c in cells if (c.id, self.metric) in self.medians)
         return sorted(measured, key=lambda c: self._place(c.id))
 

@@ -82,8 +82,10 @@ class Recommendation:
     ties: tuple[Tie, ...] = ()
     is_baseline: bool = False
     beats_all: bool = False
-    """True if it is significantly better than every other variant."""
+    """True if it is significantly better than every other measured variant."""
     among: tuple[str, ...] = ()
+    some_missing: bool = False
+    """True without ties if another variant that could be chosen was not measured."""
     inputs: int | None = None
     """The number of inputs, if it is the same on all of several."""
     flawed: tuple[str, ...] = ()

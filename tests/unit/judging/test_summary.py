@@ -11,8 +11,13 @@ from bench_framework.model.facts.summary import Confidence, FailedCheck, Recomme
 from bench_framework.model.metrics import ANONYMOUS
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Judgement
 from tests.unit.judging.conftest import Study, timing
+
+
+def failed(block: Block) -> Block:
+    return replace(block, status="failed", wall_s=(), user_s=None, sys_s=None, exit_codes=(1,))
 
 
 def confidence(judged: Judgement) -> Confidence:
@@ -115,6 +120,23 @@ def test_each_tied_variant_has_the_criterion_that_decides_against_it() -> None:
         "estimate": ("slow",),
     }
     assert [amount.value for amount in ties["memory"].memory] == [1.3e7, 2.5e7]
+
+
+def test_a_recommendation_needs_two_measured_candidates_and_is_about_those() -> None:
+    example = Study(arms=("a", "b", "c"))
+    blocks = example.blocks(timing({"b": -0.2, "c": -0.1}))
+
+    def recommended(blocks: list[Block], *choice: str) -> list[Recommendation]:
+        plan = replace(example.plan, choose_from=tuple((("arm", arm),) for arm in choice))
+        judged = judge(plan, blocks, {}, [], example.looks())
+        return [c.fact for c in judged.claims if isinstance(c.fact, Recommendation)]
+
+    (fact,) = recommended(blocks)
+    assert (fact.beats_all, fact.some_missing) == (True, False)
+    assert recommended(blocks, "c") == []
+    without = [failed(b) if b.cell_id == example.cell("c").id else b for b in blocks]
+    (fact,) = recommended(without)
+    assert (fact.beats_all, fact.some_missing) == (True, True)
 
 
 def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
