@@ -251,6 +251,13 @@ class RejectedGroup:
     outcome: RejectionOutcome
     changes: tuple[RejectedChange, ...]
 
+    @property
+    def compared(self) -> bool:
+        """True if the changes were compared, or do not change the program."""
+        if not isinstance(self.outcome, Verdict):
+            return self.outcome == "same program"
+        return self.outcome.settled or self.outcome is Verdict.INCONCLUSIVE
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejected:
