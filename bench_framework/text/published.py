@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan.published import PublishedFigure, parse_figure
 from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import decimal, plain
+from bench_framework.rounding import plain
 from bench_framework.text.differences import factor
 from bench_framework.text.numbers import (
     DASH,
@@ -56,8 +56,8 @@ def published_figure(fact: PublishedResult, *, times: bool) -> str:
     if figure.kind == "equal":
         return f"±{format_percent(figure.hi)}" if figure.hi else "no difference"
     if figure.kind == "limit":
-        bound, _ = figure.ratio(higher=fact.higher)
-        return f"at most {_signed(decimal(bound), 0)}"
+        bound = _ratio(figure, Decimal(numbers[0]), fact)
+        return f"at most {_signed(bound, _decimals(numbers[0]))}"
     if figure.is_value:
         unit = {"": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
         return f"{_RANGE.join(numbers)}{unit}"

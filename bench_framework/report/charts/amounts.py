@@ -68,8 +68,10 @@ def amount(data: ReportData, ratio: float) -> str:
     if not data.in_times:
         return signed_percent(ratio)
     less, more = change(data.metric)
-    factor = ratio if ratio >= 1 else 1 / ratio
-    return f"{significant(factor, 3)}× {more if ratio >= 1 else less}"
+    factor = significant(ratio if ratio >= 1 else 1 / ratio, 3)
+    if factor == significant(1.0, 3):  # neither less nor more
+        return f"{factor}×"
+    return f"{factor}× {more if ratio >= 1 else less}"
 
 
 def caption(data: ReportData, verdicts: Iterable[Verdict | None], *parts: str) -> str:

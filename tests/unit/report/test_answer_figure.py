@@ -356,6 +356,8 @@ def test_one_scale_of_changes_per_page(ratios: tuple[float, ...], factors: bool)
     )
     data = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
     assert data.in_times == factors
+    assert amounts.amount(data, 0.8) == ("1.25× faster" if factors else "−20\u202f%")
+    assert amounts.amount(data, 1.001) == ("1.00×" if factors else "+0.1\u202f%")
 
 
 def test_the_mark_shows_which_way_a_value_moved_if_larger_is_better() -> None:

@@ -65,6 +65,8 @@ def test_changes_are_factors_if_one_of_them_is_outside_half_and_double(
         (result("equal"), "no difference", "no difference"),
         (result("within 0.5 %"), f"±0.5{THIN}%", f"±0.5{THIN}%"),
         (result("at most 5 % slower"), f"at most +5{THIN}%", f"at most +5{THIN}%"),
+        (result("at most 2.5 % slower"), f"at most +2.5{THIN}%", f"at most +2.5{THIN}%"),
+        (result("at most 0.4 % less"), f"at most −0.4{THIN}%", f"at most −0.4{THIN}%"),
         (result("linear"), "linear", "linear"),
         (result("60 %"), f"60{THIN}%", f"60{THIN}%"),
         (result("1.28-1.38 GB/s"), f"1.28–1.38{THIN}GB/s", f"1.28–1.38{THIN}GB/s"),
