@@ -119,7 +119,7 @@ class BlockRunner:
         try:
             pages = self._pages.get(key) or pagecache.InputPages(path, target.input_files)
         except OSError as error:
-            before_run = PageCache("unknown", why=f"{error.filename or path}: {error.strerror}")
+            before_run = PageCache("unknown", why=pagecache.reason_of(error, path))
             return replace(self._run_timed(target, block, runs), page_cache=before_run)
         self._pages[key] = pages
         before_run = pagecache.set_state(pages, requested)

@@ -194,6 +194,14 @@ class BlockChecks:
         return block, state.new_event(varying_answer_event(target.cell, event, difference))
 
 
+def forget_answers(record: Record, state: InputProgress) -> None:
+    """Remove the stored answers of blocks that an interruption made invalid: others are not compared with them."""
+    for cell_id, target in state.targets.items():
+        first = target.cell.role is Role.BOUND or cell_id == state.reference_id
+        if first and state.first_answer(cell_id) is None:
+            record.raw.reference(target.cell).unlink(missing_ok=True)
+
+
 def cache_event(target: Target, block: Block) -> Event | None:
     """Return the event BX341 or BX342 if the requested page cache was not confirmed, or `None`."""
     requested, actual = target.cell.cache, block.page_cache

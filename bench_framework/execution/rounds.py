@@ -9,11 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
-from bench_framework.errors import CellError
 from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.benches import screening
 from bench_framework.execution.block import BlockRunner
-from bench_framework.execution.block_checks import BlockChecks
+from bench_framework.execution.block_checks import BlockChecks, forget_answers
 from bench_framework.execution.budget import Budget, may_be_cold, no_time_for_session
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
@@ -21,13 +20,12 @@ from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
 from bench_framework.execution.sessions import Files
 from bench_framework.execution.stop import Session
-from bench_framework.execution.target import target_of
 from bench_framework.model.plan.looks import Looks, RoundLimit, decidable, looks_of
 from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
 from bench_framework.model.record.run import Block, Event, Look
 from bench_framework.model.result import race
-from bench_framework.store import layout, lines
+from bench_framework.store import lines
 from bench_framework.store.records import Record
 
 
@@ -110,8 +108,8 @@ class Measuring:
         states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
         self._warm_up(states)
         self._measure(states)
-        for event in self.guard.digests():
-            self._add_event(event)
+        for item in self.plan.inputs:
+            self._is_changed(item)
         if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
         if self.number == self.plan.measure.sessions or all(state.stopped for state in states):
@@ -214,28 +212,31 @@ class Measuring:
         requested = self.plan.measure.warmup_rounds
         return max(least, min(1, requested) if self.enough else requested)
 
+    def _is_changed(self, item: Input) -> bool:
+        """Compare the digest of an input with that of the record; if it differs, end its measurement."""
+        contents = self.record.contents
+        if item.id not in contents.changed and (event := self.guard.differs(item.id)) is not None:
+            self._add_event(event)
+            self.record.append(lines.Changed(item.id, contents.rounds.get(item.id, 0)))
+        return item.id in contents.changed
+
     def _prepare_input(self, item: Input) -> InputProgress | None:
-        contents, targets = self.record.contents, {}
-        fixed = self.plan.measure.strategy == "fixed"
+        if self.number > 1 and self._is_changed(item):  # since the session before
+            return None
+        contents, fixed = self.record.contents, self.plan.measure.strategy == "fixed"
         finished = {c for c, line in contents.dropped.items() if fixed and line.state == "idle"}
-        builds = {build.id: build for build in self.files.builds}
-        prepared = next((given for given in self.files.inputs if given.input_id == item.id), None)
-        tuning = str(self.record.path / layout.TUNING) if self.plan.tuning else None
-        for cell in self.plan.cells_of(item.id):
-            build = builds.get(self.plan.build_id(cell))
-            gone = cell.id in contents.dropped and cell.id not in finished
-            if gone or build is None or not build.ok:
-                continue
-            try:
-                targets[cell.id] = target_of(cell, build, prepared, self.session.env, tuning)
-            except CellError as error:
-                self._add_event(Event(error.code, error.message, "error", cell.id, help=error.fix))
+        gone = contents.dropped.keys() - finished
+        cells = [cell for cell in self.plan.cells_of(item.id) if cell.id not in gone]
+        targets, events = sessions.targets_of(self.record, cells, self.files, self.session.env)
+        for event in events:
+            self._add_event(event)
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
         reference = baseline.id if baseline and baseline.id in targets else next(iter(targets))
         state = InputProgress(item, targets, reference)
         state.resume(contents, {cell.id for cell in self.plan.cells_of(item.id)}, finished)
+        forget_answers(self.record, state)
         if state.rounds or state.warmups:
             # The earlier process may have died before it dropped the failed cells of this round.
             self._drop_failed(state, state.rounds or state.warmups, warmup=not state.rounds)
@@ -258,11 +259,11 @@ class Measuring:
                 state.stopped = True
             else:
                 state.count(number, warmup=warmup)
-        elapsed, here = self.elapsed_s, state.input.id
-        end = lines.RoundEnd(here, number, warmup, utc_now(), elapsed, state.stopped)
-        self.record.append(end)
         if state.stopped:
+            self.record.append(lines.Changed(state.input.id, number))
             return
+        elapsed = self.elapsed_s
+        self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._drop_failed(state, number, warmup=warmup)
         self.runner.sync()
         self.record.sync()

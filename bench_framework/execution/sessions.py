@@ -9,13 +9,13 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import MachineError
+from bench_framework.errors import CellError, MachineError
 from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.datasets import ROOM_LEFT_BYTES, USER_KINDS, data_dir
@@ -23,9 +23,11 @@ from bench_framework.execution.machine.host import free_bytes, seconds
 from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
 from bench_framework.execution.stop import Session
+from bench_framework.execution.target import Target, target_of
 from bench_framework.model.plan.looks import looks_of
-from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
+from bench_framework.store import layout
 from bench_framework.store.journal import Contents
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
@@ -101,6 +103,28 @@ class Files:
 
     builds: tuple[Build, ...]
     inputs: tuple[PreparedInput, ...]
+
+
+def targets_of(
+    record: Record, cells: Iterable[Cell], files: Files, env: Mapping[str, str]
+) -> tuple[dict[str, Target], list[Event]]:
+    """Return the targets of cells by id, and an event for each slot without a value.
+
+    A cell whose program was not built has no target.
+    """
+    plan, targets, events = record.plan, dict[str, Target](), list[Event]()
+    builds = {build.id: build for build in files.builds}
+    inputs = {prepared.input_id: prepared for prepared in files.inputs}
+    tuning = str(record.path / layout.TUNING) if plan.tuning else None
+    for cell in cells:
+        build = builds.get(plan.build_id(cell))
+        if build is None or not build.ok:
+            continue
+        try:
+            targets[cell.id] = target_of(cell, build, inputs.get(cell.input_id), env, tuning)
+        except CellError as error:
+            events.append(Event(error.code, error.message, "error", cell.id, help=error.fix))
+    return targets, events
 
 
 def needs_copies(plan: Plan) -> bool:

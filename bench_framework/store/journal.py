@@ -118,6 +118,8 @@ class Contents:
     rounds: dict[str, int] = field(default_factory=dict)
     """Number of complete measured rounds by input id. `warmups` counts the warm-up rounds."""
     warmups: dict[str, int] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+    """Ids of the inputs whose measurement ended because a file changed."""
     dropped: dict[str, lines.Dropped] = field(default_factory=dict)
     """Dropped cells, by cell id."""
     looks: list[Look] = field(default_factory=list)
@@ -145,8 +147,10 @@ class Contents:
         return self.ended_at is not None
 
     def stopped(self, input_id: str) -> bool:
-        """Return whether a look ended the measurement of an input."""
-        return any(look.stopped and look.input_id == input_id for look in self.looks)
+        """Return whether a look, or a change of a file, ended the measurement of an input."""
+        return input_id in self.changed or any(
+            look.stopped and look.input_id == input_id for look in self.looks
+        )
 
 
 def read_header(path: Path) -> lines.Header:
@@ -269,12 +273,13 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             contents.blocks.append(line.block)
             contents.at = line.block.started_at
         case lines.RoundEnd():
-            if line.interrupted:
-                skip(contents, open_round)
-            else:
-                counts = contents.warmups if line.warmup else contents.rounds
-                counts[line.input_id] = line.round
+            counts = contents.warmups if line.warmup else contents.rounds
+            counts[line.input_id] = line.round
             contents.elapsed_s, contents.at = line.elapsed_s, line.at
+            return len(contents.blocks)
+        case lines.Changed():
+            contents.changed.add(line.input_id)
+            skip(contents, open_round)
             return len(contents.blocks)
         case lines.Prepared():
             contents.host, contents.builds, contents.inputs = line.host, line.builds, line.inputs

@@ -75,7 +75,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnd:
-    """A round ended: the blocks of this input since the previous such line are valid."""
+    """A round is complete: the blocks of this input since the previous such line are valid."""
 
     input_id: str
     round: int
@@ -83,9 +83,17 @@ class RoundEnd:
     at: str
     elapsed_s: float
     """Measuring time of the record so far in seconds, without interruptions."""
-    interrupted: bool = False
-    """True if the round ended before its last block: then its blocks are not valid."""
     kind: Literal["round-end"] = "round-end"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An input or its programs changed, which ends its measurement. The blocks of its open round are not valid."""
+
+    input_id: str
+    round: int
+    """The open round, or the last complete one."""
+    kind: Literal["changed"] = "changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +176,7 @@ Line = (
     | Limit
     | Measured
     | RoundEnd
+    | Changed
     | Looked
     | Dropped
     | Noted

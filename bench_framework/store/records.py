@@ -216,9 +216,10 @@ class Record:
         return load_judged(path.read_bytes()) if path.is_file() else None
 
     def discard(self) -> None:
-        """Remove the record, in which nothing was measured."""
+        """Remove the record if no round was measured."""
         self.close()
-        shutil.rmtree(self.path)
+        if not self.contents.rounds:
+            shutil.rmtree(self.path)
 
     def close(self) -> None:
         """Flush and close the journal. `append` opens it again."""

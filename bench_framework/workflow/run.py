@@ -353,7 +353,7 @@ def _measure(
     few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
         rounds.measure(record, session, hyperfine, looker, is_enough, enough, few_rounds=few)
-    except errors.UsageError:  # the budget is too small, and no round was measured
+    except errors.UsageError:  # the budget is too small
         record.discard()
         raise
     plan, contents = record.plan, record.contents

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.errors import CellError, MachineError
+from bench_framework.errors import MachineError
 from bench_framework.execution import progress
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.callgrind import differing
 from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
+from bench_framework.execution.inputs.folders import Guard
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.page_faults import seconds_of_fault
 from bench_framework.execution.machine.processes import (
@@ -27,15 +28,16 @@ from bench_framework.execution.machine.processes import (
     session_of,
 )
 from bench_framework.execution.machine.waits import Waits
+from bench_framework.execution.sessions import Files, targets_of
 from bench_framework.execution.stop import Session
-from bench_framework.execution.target import Target, target_of
+from bench_framework.execution.target import Target
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import InstructionPolicy
 from bench_framework.model.record.run import Event, Observation
-from bench_framework.store import layout, lines
+from bench_framework.store import lines
 from bench_framework.store.records import Record
-from bench_framework.text.errors import new_event
+from bench_framework.text.errors import amended, new_event
 from bench_framework.text.numbers import shortest
 
 MOST_RUNS: Final = 3
@@ -66,30 +68,29 @@ def observe_cells(
         target
         for cell in plan.cells
         if cell.role is not Role.CONTROL
-        and (target := _target(plan, record, cell, session.env)) is not None
+        and (target := _target(record, cell, session.env)) is not None
     ]
-    counting = CountingRuns(plan, record, session, limit_s)
+    contents = record.contents
+    guard = Guard({item.input_id: item for item in contents.inputs}, contents.builds)
+    counting = CountingRuns(plan, record, session, guard, limit_s)
+    if counting.is_changed(*guard.other_programs()):
+        return
     counting.count_kernel(targets)
     if plan.instructions is not None and targets:
         counting.count_instructions(targets, plan.instructions)
     record.sync()
 
 
-def _target(plan: Plan, record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
-    """Return the target of a measured cell; `None` if the cell failed or gave another answer."""
+def _target(record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
+    """Return the target of a measured cell; `None` if it failed, gave another answer, or its input changed."""
     contents = record.contents
     dropped = contents.dropped.get(cell.id)
     good = any(b.cell_id == cell.id and b.status == "ok" and not b.warmup for b in contents.blocks)
-    if not good or (dropped is not None and not dropped.left):
+    changed = cell.input_id in contents.changed
+    if not good or changed or (dropped is not None and not dropped.left):
         return None
-    build_id = plan.build_id(cell)
-    build = next((b for b in contents.builds if b.id == build_id), None)
-    prepared = next((p for p in contents.inputs if p.input_id == cell.input_id), None)
-    tuning = str(record.path / layout.TUNING) if plan.tuning else None
-    try:
-        return target_of(cell, build, prepared, env, tuning)
-    except CellError:
-        return None
+    files = Files(contents.builds, contents.inputs)
+    return targets_of(record, [cell], files, env)[0].get(cell.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,15 @@ class CountingRuns:
     plan: Plan
     record: Record
     session: Session
+    guard: Guard
     limit_s: float | None = None
+
+    def is_changed(self, *events: Event | None) -> bool:
+        """Report the events of changed files. Return True if there is one: counts are not those of the record."""
+        changes = [event for event in events if event is not None]
+        for event in changes:
+            self._add(amended(event, "BX420.counted"))
+        return bool(changes)
 
     @property
     def _runner(self) -> SingleRunner:
@@ -122,7 +131,9 @@ class CountingRuns:
             self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = expected_answer(self.record, target.cell.id)
             limit = self.plan.measure.timeout_s
-            self._append(observe_kernel(self._runner, target, expected, limit))
+            observation = observe_kernel(self._runner, target, expected, limit)
+            if not self._changed_with(target):
+                self._append(observation)
 
     def count_instructions(self, targets: list[Target], policy: InstructionPolicy) -> None:
         """Count instructions in repeated runs of every cell; a failure ends those of its cell.
@@ -181,6 +192,8 @@ class CountingRuns:
         observation, costs = instructions.count(
             self._runner, target, expected, used, policy, run, actual_modes
         )
+        if self._changed_with(target):
+            return
         if observation.status == "timeout" and self.limit_s is not None:
             observation = replace(observation, message=self._limit_reached)
         if costs is not None:
@@ -198,6 +211,9 @@ class CountingRuns:
                 reason=observation.message,
             )
             self._add(event)
+
+    def _changed_with(self, target: Target) -> bool:
+        return self.is_changed(self.guard.changed(target.cell.input_id), self.guard.replaced())
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations

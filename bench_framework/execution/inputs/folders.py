@@ -5,7 +5,6 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,39 +42,33 @@ def digest(path: Path, chosen: Sequence[str] = ()) -> str:
     return listing.hexdigest()
 
 
-def stamp(path: Path, chosen: Sequence[str] = ()) -> str:
-    """Return a digest of size, mtime and inode of every file. Raises `OSError`: no such path."""
+def stamp(path: Path, chosen: Sequence[str] = (), *, ctime: bool = False) -> str:
+    """Return a digest of size, mtime, inode and perhaps ctime of every file. Raises `OSError`: no such path."""
     hasher = hashlib.sha256()
     for file in files(path, chosen):
         status = file.stat()
         if not stat.S_ISREG(status.st_mode) and path.is_dir():
             continue
         name = os.fsencode(file.relative_to(path)) if file != path else b""
-        hasher.update(name + f"\0{status.st_size} {status.st_mtime_ns} {status.st_ino}\n".encode())
+        values = [status.st_size, status.st_mtime_ns, status.st_ino, *[status.st_ctime_ns] * ctime]
+        hasher.update(name + f"\0{' '.join(map(str, values))}\n".encode())
     return hasher.hexdigest()
 
 
 def stored_digest(note: Path, path: Path, chosen: Sequence[str] = ()) -> str | None:
-    """Return the digest in a note; `None` if the size or mtime of the input changed since."""
+    """Return the digest in a note; `None` if a file of the input changed since, by its stamp with ctime."""
     try:
         stored: dict[str, Any] = parse_json(note.read_text(encoding="utf-8"))
-        current = _size_and_time(path, chosen)
-        unchanged = current == {key: stored[key] for key in current}
+        unchanged = stored["files"] == stamp(path, chosen, ctime=True)
         return str(stored["sha256"]) if unchanged else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def store_digest(note: Path, digest: str, path: Path, chosen: Sequence[str] = ()) -> None:
-    """Write the digest with size and mtime of the input. Raises `MachineError`: it is impossible."""
-    write_whole(note, json.dumps({"sha256": digest, **_size_and_time(path, chosen)}) + "\n")
-
-
-def _size_and_time(path: Path, chosen: Sequence[str]) -> dict[str, int | str]:
-    if path.is_dir():
-        return {"size_bytes": size(path, chosen), "files": stamp(path, chosen)}
-    status = path.stat()
-    return {"size_bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
+    """Write the digest with the stamp of the input. Raises `MachineError`: it is impossible."""
+    stored = {"sha256": digest, "files": stamp(path, chosen, ctime=True)}
+    write_whole(note, json.dumps(stored) + "\n")
 
 
 def _raise(error: OSError) -> None:
@@ -88,8 +81,8 @@ class Guard:
     def __init__(self, inputs: Mapping[str, PreparedInput], builds: Iterable[Build] = ()) -> None:
         self._inputs = inputs
         self._stamps = {key: _stamp(item.path, item.files) for key, item in inputs.items()}
-        self._programs = {path: _stamp(path) for path in sorted(_programs(builds))}
-        self._reported: set[tuple[str, tuple[str, ...]]] = set()
+        self._digests = _programs(builds)
+        self._programs = {path: _stamp(path) for path in sorted(self._digests)}
 
     def changed(self, input_id: str) -> Event | None:
         """Return the event BX420 if an input changed; one ``stat`` per file."""
@@ -98,7 +91,6 @@ class Guard:
             return None
         if _stamp(item.path, item.files) == self._stamps[input_id]:
             return None
-        self._reported.add((item.path, item.files))
         what = "files, size or mtime" if item.file_count is not None else "size or mtime"
         return new_event("BX420.input", "error", path=item.path, what=what)
 
@@ -109,18 +101,20 @@ class Guard:
                 return new_event("BX420.program", "error", path=path)
         return None
 
-    def digests(self) -> Iterator[Event]:
-        """Digest every file again at the end: a file may change without its size and mtime."""
-        digest_once = cache(_digest)
-        for item in self._inputs.values():
-            if (
-                item.path is None
-                or item.sha256 is None
-                or (item.path, item.files) in self._reported
-            ):
-                continue
-            if digest_once(item.path, item.files) != item.sha256:
-                yield new_event("BX420.input", "error", path=item.path, what="digest")
+    def other_programs(self) -> Iterator[Event]:
+        """Yield the event BX420 for each program or library whose digest is not that of its build."""
+        for path, expected in self._digests.items():
+            if not _is_same(path, expected):
+                yield new_event("BX420.program", "error", path=path)
+
+    def differs(self, input_id: str) -> Event | None:
+        """Digest an input again, and return the event BX420 if it changed, perhaps without its size and mtime."""
+        item = self._inputs.get(input_id)
+        if item is None or item.path is None or item.sha256 is None:
+            return None
+        if _digest(item.path, item.files) == item.sha256:
+            return None
+        return new_event("BX420.input", "error", path=item.path, what="digest")
 
 
 def require_unchanged(builds: Iterable[Build]) -> None:
@@ -129,8 +123,12 @@ def require_unchanged(builds: Iterable[Build]) -> None:
     Raises `MachineError` (BX420): one changed, for example while benchctl waited for the machine.
     """
     for path, expected in _programs(builds).items():
-        if expected is not None and (not Path(path).is_file() or sha256_of(Path(path)) != expected):
+        if not _is_same(path, expected):
             raise MachineError("BX420.changed-before", path=path)
+
+
+def _is_same(path: str, expected: str | None) -> bool:
+    return expected is None or (Path(path).is_file() and sha256_of(Path(path)) == expected)
 
 
 def _programs(builds: Iterable[Build]) -> dict[str, str | None]:

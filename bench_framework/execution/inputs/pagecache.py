@@ -42,6 +42,12 @@ NOT_REPORTED: Final = (
 STEP: Final = 1 << 20
 
 
+def reason_of(error: OSError, path: Path) -> str:
+    """Return why a file cannot be read. A name that is not UTF-8 has U+FFFD in place of other bytes."""
+    name = os.fsencode(error.filename or path).decode(errors="replace")
+    return f"{name}: {error.strerror}"
+
+
 @dataclass(slots=True)
 class InputPages:
     """The pages of an input: of one file, of the chosen files of a folder, or of all its files.
@@ -128,7 +134,7 @@ def set_state(pages: InputPages, requested: CacheState) -> PageCache:
             pages.fill()
         return PageCache("unknown", pages.resident())
     except OSError as error:
-        return PageCache("unknown", why=f"{error.filename or pages.path}: {error.strerror}")
+        return PageCache("unknown", why=reason_of(error, pages.path))
 
 
 def verify_state(

@@ -14,6 +14,7 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
 from bench_framework.execution.stop import Session, Stop
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.arguments import Slot, Word
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue
@@ -97,7 +98,9 @@ class Laboratory:
     env: dict[str, str]
     observer: Recorder = field(default_factory=Recorder)
     build: Build = field(
-        default_factory=lambda: Build("program", ok=True, sha256="0" * 64, path="/bin/true")
+        default_factory=lambda: Build(
+            "program", ok=True, sha256=sha256_of(Path("/bin/true")), path="/bin/true"
+        )
     )
     stop: Stop | None = None
 

@@ -199,8 +199,14 @@ def test_a_users_file_is_digested_again_only_if_it_changes(
     assert (first.path, first.size_bytes) == (str(path), 3)
     assert first.sha256 == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert prepared((item,), tmp_path, env)[0] == first
+    times = path.stat()
+    (tmp_path / "other").write_text("abd")  # with the size and the time of the first one
+    os.utime(tmp_path / "other", ns=(times.st_atime_ns, times.st_mtime_ns))
+    (tmp_path / "other").replace(path)
+    second = prepared((item,), tmp_path, env)[0]
+    assert second.sha256 != first.sha256
     path.write_text("abcd")
-    assert prepared((item,), tmp_path, env)[0].sha256 != first.sha256
+    assert prepared((item,), tmp_path, env)[0].sha256 != second.sha256
     path.unlink()
     with pytest.raises(MachineError, match="does not exist"):
         prepared((item,), tmp_path, env)

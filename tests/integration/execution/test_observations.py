@@ -18,6 +18,7 @@ from bench_framework.execution.counting import observations
 from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
+from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import KERNEL_KEYS, SIMULATED
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Plan
@@ -59,6 +60,20 @@ def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(fake: 
         assert set(observation.values) >= set(KERNEL_KEYS)
         assert observation.values["minor_faults"] > 10
     assert len(count_cells(fake, plan, record)) == 2, "a resumed record keeps its counts"
+
+
+def test_a_program_that_was_replaced_after_its_rounds_is_not_counted(
+    fake: Any, tmp_path: Path
+) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\ntrue\n")
+    program.chmod(0o755)
+    fake.build = replace(fake.build, sha256=sha256_of(program), path=str(program))
+    plan = plan_of({"a": ["/bin/true"], "b": ["/bin/echo", "hello"]})
+    record = fake.measure(plan)
+    program.write_text("#!/bin/sh\nexit\n")
+    assert count_cells(fake, plan, record) == []
+    assert len(events_of(record, "BX420")) == 1
 
 
 @pytest.mark.parametrize("reason", ["raced", "idle"])

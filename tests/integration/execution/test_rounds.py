@@ -445,6 +445,21 @@ def test_ctrl_c_finishes_the_block_and_a_resumed_record_repeats_the_round(fake: 
     assert again.contents.starts == 2
 
 
+def test_the_answer_of_an_interrupted_round_is_no_reference(fake: Any) -> None:
+    """Answers that differ within a tolerance have the digest of the one that they are compared with."""
+    plan = plan_of(ARMS, answer=AnswerPolicy(tolerance=1e-6), control=False)
+    fake.script({"match": "run-", "stdout": "1.00000001"})
+    fake.observer.react = stop_at(fake, 1)
+    record = fake.create(plan)
+    with pytest.raises(Interrupted):
+        fake.measure(plan, record)
+    fake.observer.react = None
+    fake.script({"match": "run-", "stdout": "1.00000002"})
+    again = fake.measure(plan, Record.open(record.path))
+    assert events_of(again, "BX210") == events_of(again, "BX214") == []
+    assert len(again.contents.rounds) == 1
+
+
 @pytest.mark.slow
 def test_a_resumed_record_keeps_its_order_its_repeats_and_its_reference(fake: Any) -> None:
     plan = plan_of(ARMS, answer=CONTRACT)

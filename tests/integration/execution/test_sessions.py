@@ -13,16 +13,18 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import progress, sessions
 from bench_framework.execution.budget import session_s
 from bench_framework.execution.schedule import Decision, InputProgress, Looker
+from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Dataset, Plan
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block, Look, PreparedInput
 from bench_framework.model.result import race
-from bench_framework.store import lines
+from bench_framework.store import layout, lines
+from bench_framework.store.journal import read_journal
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
-from tests.integration.execution.conftest import plan_of
+from tests.integration.execution.conftest import events_of, plan_of
 
 ARMS = {"a": ["run-a"], "b": ["run-b"]}
 CELLS = 3
@@ -89,6 +91,27 @@ def test_an_interrupted_session_continues(fake: Any) -> None:
     fake.measure(plan, again)
     assert kinds(again) == WHOLE
     assert again.contents.complete
+
+
+def test_an_input_that_changes_between_sessions_is_not_measured_further(
+    fake: Any, tmp_path: Path
+) -> None:
+    plan = plan_of(ARMS, inputs=("x", "y"), measure=SESSIONS)
+    for name in "xy":
+        (tmp_path / name).write_text("same")
+    inputs = [
+        PreparedInput(item.id, str(path), 4, sha256_of(path), "f", None)
+        for item, path in zip(plan.inputs, (tmp_path / "x", tmp_path / "y"), strict=True)
+    ]
+    record = fake.measure(plan, inputs=inputs)
+    (tmp_path / "x").write_text("other")
+    fake.measure(plan, record, inputs=inputs)
+    assert sessions.next_session(plan, record.contents) == 3
+    fake.measure(plan, record, inputs=inputs)
+    assert [record.contents.rounds[item.id] for item in plan.inputs] == [2, 6]
+    assert len(events_of(record, "BX420")) == 1
+    assert record.contents.complete
+    assert read_journal(record.path / layout.JOURNAL).changed == {plan.inputs[0].id}
 
 
 def test_a_cell_that_failed_stays_out_of_later_sessions(fake: Any) -> None:
