@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.factory import Costs, Names
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.axes import ContributionPart, Product
@@ -28,6 +29,7 @@ class StructureClaims(Names):
         self._costs = costs
         self._structure, self._looks = judgement.structure, judgement.looks
         self._direction: Direction = judgement.structure.direction
+        self._pairs = judged_pairs(judgement.every, plan.judge.headline)
 
     def write(self) -> Iterator[Claim]:
         """Yield the claims in the order of the report."""
@@ -38,23 +40,23 @@ class StructureClaims(Names):
         yield from map(self._front, self._structure.fronts)
 
     def _replacement(self, pair: structure.Replacement) -> Claim:
-        after, before = pair.after_cell_id, pair.before_cell_id
+        (after, before), judged = pair.cells, self._pairs[pair.cells]
         return Claim(
             self.label(after),
             self.label(before),
             pair.metric,
             self.scope(pair.input_id),
-            pair.verdict,
-            rounds=pair.rounds,
+            judged.verdict,
+            rounds=judged.rounds,
             margin=self.plan.judge.margin_of(pair.metric),
             direction=self._direction,
             cells=(after, before),
-            reason=pair.reason,
+            reason=judged.reason,
             fact=facts.BeforeAfter(
                 changes=pair.changes,
-                costs=self._costs.of_gain(pair.verdict, after, before, pair.metric),
+                costs=self._costs.of_gain(judged.verdict, after, before, pair.metric),
             ),
-        ).with_interval(pair.shown)
+        ).with_interval(judged.shown)
 
     def _effect(self, judged: structure.Effect) -> Claim:
         single = len(judged.changes) == 1

@@ -198,9 +198,4 @@ def _replacement(
         comparison.ref_cell_id,
         comparison.cell_id,
         changes,
-        comparison.verdict,
-        comparison.shown,
-        comparison.statistic,
-        comparison.rounds,
-        comparison.reason,
     )

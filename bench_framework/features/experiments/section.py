@@ -6,6 +6,7 @@ The author decides whether an experiment is adopted. The verdict is measured.
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
@@ -274,15 +275,15 @@ def _replacement_table(
         measured = data.state(cell_id).state == "measured"
         return scale.cell(data.summary(cell_id, data.metric) if measured else None)
 
-    rows = []
+    rows, judged = [], judged_pairs(data.judgement.every, data.metric)
     for r, claim in pairs:
-        before, after = r.before_cell_id, r.after_cell_id
+        (after, before), c = r.cells, judged[r.cells]
         both = f"{data.label(before)} → {data.label(after)}"
         head = (r.implementation or both, time(before), time(after))
-        figures = interval_cells(r.shown, r.verdict, data.margin, claim.id if claim else None)
-        changed = ", ".join(c.text for c in r.changes)
-        tail = (verdict_cell(r.verdict, data.metric), changed, str(r.rounds or DASH))
-        rows.append(Row.build(*head, *figures, *tail, verdict=r.verdict, reason=phrase(r.reason)))
+        figures = interval_cells(c.of_values, c.verdict, data.margin, claim.id if claim else None)
+        changed = ", ".join(change.text for change in r.changes)
+        tail = (verdict_cell(c.verdict, data.metric), changed, str(c.rounds or DASH))
+        rows.append(Row.build(*head, *figures, *tail, verdict=c.verdict, reason=phrase(c.reason)))
     columns = (
         Column("Implementation"),
         Column(titled("Before", scale.unit), "decimal"),

@@ -190,9 +190,9 @@ class Front:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """A comparison of one implementation before and after changes, in the same rounds.
+    """One implementation before and after changes, in the same rounds (docs/method.md#before-and-after).
 
-    It repeats an existing comparison (docs/method.md#before-and-after).
+    Its figures are those of the comparison of its two configurations.
     """
 
     input_id: str
@@ -202,11 +202,11 @@ class Replacement:
     before_cell_id: str
     after_cell_id: str
     changes: tuple[Change, ...]
-    verdict: Verdict
-    shown: Interval | None
-    statistic: str | None
-    rounds: int
-    reason: Reason | None = None
+
+    @property
+    def cells(self) -> tuple[str, str]:
+        """The configurations after and before the changes."""
+        return self.after_cell_id, self.before_cell_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,11 +66,7 @@ def structure() -> Structure:
             Crossing((base, other), "v", "w", "wall", item, item, 2e7, 1e7, 3e7, 0.9875, 40),
         ),
         fronts=(Front(item, ("wall",), (Standing(base, False, (), (other,)),)),),
-        replacements=(
-            Replacement(
-                item, "wall", "", base, other, (PARSER,), Verdict.BETTER, None, "floor", 40
-            ),
-        ),
+        replacements=(Replacement(item, "wall", "", base, other, (PARSER,)),),
         effect_family=3,
         contribution_family=4,
     )
