@@ -6,6 +6,7 @@ the names that are recognised.
 """
 
 import itertools
+import json
 import re
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ _USERINFO: Final = re.compile(
 )
 _HOME: Final = re.compile(r"(?<![\w.~-])/(?:root|home/[^/\s\"']+)(?=/)")
 _MASK: Final = re.compile(r"\*\*\*\d+\*\*\*")
+_JSON_STRING: Final = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*:)?', re.DOTALL)
+"""A string of a JSON text, and the colon after it if it is a key."""
 _COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning", "build", "stop"})
 _ENVIRONMENTS: Final = frozenset({"env", "build-env"})
 _secrets: dict[str, str] = {}
@@ -72,6 +75,14 @@ def masked(text: str) -> str:
         if len(secret) >= SHORTEST:
             text = text.replace(secret, mask)
     return text
+
+
+def masked_json(text: str) -> str:
+    """Return a JSON text without the secrets that `masked` removes.
+
+    Only strings change: numbers, literals and keys can contain the characters of a secret by chance.
+    """
+    return _JSON_STRING.sub(_mask_json_string, text) if _secrets else text
 
 
 def masked_source(text: str) -> str:
@@ -118,6 +129,13 @@ def _mask_assigned(match: re.Match[str]) -> str:
     if _MASK.fullmatch(match["value"]):
         return match[0]
     return match[0].removesuffix(match["value"]) + _mask(match["value"])
+
+
+def _mask_json_string(match: re.Match[str]) -> str:
+    if match["colon"]:
+        return match[0]
+    value = json.loads(match["string"])
+    return match[0] if masked(value) == value else json.dumps(masked(value), ensure_ascii=False)
 
 
 def _masked_whole(text: str) -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 
 from bench_framework.errors import BenchError, MachineError, ScenarioError
 from bench_framework.foreign import ACTIVE, escaped
-from bench_framework.masking import masked
+from bench_framework.masking import masked, masked_json
 from bench_framework.text.lines import NARROWEST, wrap
 from bench_framework.text.words import in_ascii
 
@@ -75,7 +75,11 @@ class Console:
         """Print a dataclass as one JSON document, the only thing on stdout with ``--json``."""
         from bench_framework.model.documents.plan import document_text
 
-        self.emit(escape_active_json(document_text(document, indent)))
+        self.emit_json_text(document_text(document, indent))
+
+    def emit_json_text(self, text: str) -> None:
+        """Print a JSON document that is already a text, such as that of a file."""
+        _write(sys.stdout, text, json=True)
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""
@@ -283,13 +287,14 @@ def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
     return lines
 
 
-def _write(stream: TextIO, text: str, *, commands: bool = False) -> None:
-    """Write a text with its newline. Only with `commands`, GitHub obeys a command in it.
+def _write(stream: TextIO, text: str, *, commands: bool = False, json: bool = False) -> None:
+    """Write a text, or with `json` a JSON document, with its newline. Only with `commands`, GitHub obeys a command in it.
 
     Raises:
         MachineError: BX236, results cannot be written to stdout. Errors on stderr are ignored.
     """
-    line = escape_active(masked(text if text.endswith("\n") else text + "\n"))
+    line = text if text.endswith("\n") else text + "\n"
+    line = escape_active_json(masked_json(line)) if json else escape_active(masked(line))
     if not commands and on_github():
         line = _COMMAND.sub(lambda match: f"{match[0][:-1]}\u200b{match[0][-1]}", line)
     try:

@@ -173,7 +173,7 @@ def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
     from bench_framework.workflow.gate import GATE_FILES
 
     if console.json:
-        console.emit((result.record / "gate.json").read_text(encoding="utf-8"))
+        console.emit_json_text((result.record / "gate.json").read_text(encoding="utf-8"))
     elif word:
         console.emit(word)
     else:

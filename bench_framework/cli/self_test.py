@@ -42,7 +42,7 @@ def run_self_test(
     with display_for(console) as display:
         result = test(options, display, repetitions=repetitions, slowdown=share)
     if console.json:
-        console.emit(result.file.read_text(encoding="utf-8"))
+        console.emit_json_text(result.file.read_text(encoding="utf-8"))
     else:
         console.emit(page.terminal(result.test, console.width, unicode=console.unicode))
         console.say(f"wrote {result.file}")

@@ -140,7 +140,7 @@ def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -
     page, folder = result.page, result.folder
     word = page.change.decision if decide else None
     if console.json:
-        console.emit((folder / "suite.json").read_text(encoding="utf-8"))
+        console.emit_json_text((folder / "suite.json").read_text(encoding="utf-8"))
     elif word:
         console.emit(word)
     else:

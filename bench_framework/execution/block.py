@@ -18,7 +18,7 @@ from bench_framework.execution.process import Finished, Launcher, signal_name
 from bench_framework.execution.server import SERVER_LOG, RunningServer, Servers, of_server
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
-from bench_framework.masking import masked
+from bench_framework.masking import masked_json
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.record.run import SIGNAL_BASE, Block
@@ -249,7 +249,7 @@ class BlockRunner:
             missing = f"hyperfine wrote no result ({finished.how})"
             words = missing if isinstance(error, OSError) else str(error)
             return _failed(block, self._hyperfine_error(log_start) or words)
-        stored = masked(text.decode(errors="replace")).encode()  # it contains the command
+        stored = masked_json(text.decode(errors="replace")).encode()  # it contains the command
         export = b"".join(stored.split(b"\n"))
         self._exports.append(b'{"seq":%d,"export":%s}\n' % (block.seq, export))
         block = replace(block, **measured)

@@ -9,7 +9,7 @@ from typing import TextIO
 
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.masking import masked
+from bench_framework.masking import masked_json
 from bench_framework.model.documents import events
 from bench_framework.store import layout
 from bench_framework.text.reasons import phrase
@@ -31,7 +31,7 @@ class EventFile:
         self._observer.notify(update)
         self._work = count_update(self._work, update)
         for line in _lines(update, self._work):
-            text = masked(json.dumps(asdict(line), ensure_ascii=False))
+            text = masked_json(json.dumps(asdict(line), ensure_ascii=False))
             with layout.writing(self._path):
                 self._file.write(f"{text}\n")
                 self._file.flush()

@@ -65,6 +65,13 @@ def test_a_plan_contains_no_secret_and_a_program_receives_it(tmp_path: Path) -> 
         masking.revealed(value)
 
 
+def test_only_strings_of_a_json_text_are_masked() -> None:
+    masking.mask_document({"env": {"A_TOKEN": "true", "B_TOKEN": "0000", "C_TOKEN": 'x "y'}})
+    text = '{"true": true, "n": [0.00001, 10000], "s": "\\u00e9 0000", "t": ["x \\"y", "true"]}'
+    masks = '{"true": true, "n": [0.00001, 10000], "s": "é ***2***", "t": ["***3***", "***1***"]}'
+    assert masking.masked_json(text) == masks
+
+
 def test_user_and_password_are_taken_out_of_a_url() -> None:
     url = masking.mask_document({"git": "https://me:hunter2@host/x.git"})["git"]
     assert masking.without_userinfo(url) == "https://host/x.git"

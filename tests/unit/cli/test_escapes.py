@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework import masking
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.console import Console, escape_active, escape_active_json
 from bench_framework.errors import MachineError
@@ -41,6 +42,18 @@ def test_console_output_is_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     assert not set("\x1b\x9b\u202e\u200b\x00\r") & set(out + err)
     assert ESCAPED in out
     assert ESCAPED in err
+
+
+def test_a_secret_changes_only_strings_of_json(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(masking, "_secrets", {"***1***": "true"})
+    Console().emit_json({"ok": True, "text": "true"})
+    assert json.loads(capsys.readouterr().out) | {"schema_version": 1} == {
+        "schema_version": 1,
+        "ok": True,
+        "text": "***1***",
+    }
 
 
 @pytest.mark.parametrize("github", [True, False])
