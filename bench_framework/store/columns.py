@@ -160,11 +160,11 @@ class _Echo:
         return line
 
 
-def csv_lines(rows: Iterable[Iterable[Any]], end: str = "\n") -> Iterator[str]:
+def csv_lines(rows: Iterable[Iterable[Any]]) -> Iterator[str]:
     """Yield CSV lines with commas, LF, decimal points and empty missing values."""
     # The writer prints missing values as empty fields, and numbers as the shortest text that
     # parses to the same value.
-    return map(csv.writer(_Echo(), lineterminator=end).writerow, rows)
+    return map(csv.writer(_Echo(), lineterminator="\n").writerow, rows)
 
 
 def to_csv(columns: Iterable[CsvColumn], rows: Iterable[object]) -> str:

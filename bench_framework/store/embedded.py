@@ -112,7 +112,8 @@ def _lines_by_column(source: Source, columns: Sequence[CsvColumn]) -> Iterator[s
         # An empty field before all but the first part of a line gives the comma between them.
         before = ("",) if parts else ()
         lines = ((*before, *fields) for fields in zip(*batch, strict=True))
-        parts.append([*csv_lines(lines, end="")])
+        # With an empty line end, Python before 3.13 would not quote one in a field.
+        parts.append([line.removesuffix("\n") for line in csv_lines(lines)])
     return ("".join(texts) + "\n" for texts in zip(*parts, strict=True))
 
 

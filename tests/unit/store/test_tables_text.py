@@ -267,6 +267,19 @@ def test_the_runs_of_a_page_are_the_table_by_column_and_cell(
     assert embedded.runs_link(source, most=0) is None
 
 
+def test_a_line_end_in_a_field_survives_in_a_page(
+    measured: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (block, *others) = measured.contents.blocks
+    blocks = [replace(block, message="two\nlines"), *others]
+    monkeypatch.setattr(measured.contents, "blocks", blocks)
+    source = Source(measured.plan, measured.contents)
+    link = embedded.runs_link(source)
+    assert link is not None
+    packed = base64.b64decode(link.removeprefix(embedded.DOWNLOAD))
+    assert embedded._by_row(bz2.decompress(packed).decode()) == tables.table_texts(source)["runs"]
+
+
 def test_frames_have_types_units_and_ordered_axes(measured: Record, judgement: Judgement) -> None:
     measured.save(judgement)
     loaded: Any = frames.Frames.load(measured.path)
