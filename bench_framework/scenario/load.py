@@ -192,7 +192,9 @@ def apply(document: YamlFile, overrides: Sequence[str]) -> None:
             continue
         document.problems += value.problems
         value.place.key = Position(1, 1, max(1, len(name)))
-        _set(document, path, value)
+        if problem := _set(document, path, value):
+            document.problems.append(problem)
+            continue
         given.add(name.strip())
     _keep_rounds_ordered(document, given)
 
@@ -202,25 +204,37 @@ def _nothing(file: str, before: int) -> YamlFile:
     return YamlFile(Scalar("", plain=True), Place(file, Position(1, before + 1, 1)), {})
 
 
-def _set(document: YamlFile, path: list[str], value: YamlFile) -> None:
-    """Set the value at its path and create missing mappings."""
+def _set(document: YamlFile, path: list[str], value: YamlFile) -> Problem | None:
+    """Set the value at its path and create missing mappings. Return why it has no place there, if so."""
     data, place, at = document.data, document.place, value.place.key
-    for part in path[:-1]:
+    for number, part in enumerate(path, 1):
         key = _key(data, part)
-        if at and (key not in place.children or not isinstance(data[key], (dict, list))):
+        if key is None:
+            file, where = value.place.file, ".".join(path[: number - 1])
+            if not isinstance(data, list):
+                return Problem.create("BC112.inside-a-value", file, at, where=where, part=part)
+            most = len(data)
+            return Problem.create("BC112.inside-a-list", file, at, where=where, part=part, most=most)
+        if number == len(path):
+            _put(data, key, value.data)
+            place.children[key] = value.place
+        elif at and (key not in place.children or _is_null(data[key])):
             _put(data, key, {})
             place.children[key] = Place(value.place.file, at, at)
         data, place = data[key], place.children[key]
-    key = _key(data, path[-1])
-    _put(data, key, value.data)
-    place.children[key] = value.place
+    return None
 
 
-def _key(data: Any, part: str) -> str | int:
-    """Return an index into a list, or a key."""
-    if isinstance(data, list):
-        return min(int(part), len(data)) if part.isdigit() else len(data)
-    return part
+def _is_null(value: Any) -> bool:
+    return isinstance(value, Scalar) and value.is_null
+
+
+def _key(data: Any, part: str) -> str | int | None:
+    """Return a key, or an index of a list or of its end; `None` if `data` cannot contain the part."""
+    if isinstance(data, dict):
+        return part
+    number = int(part) if _NUMBER.fullmatch(part) else None
+    return number if isinstance(data, list) and number in range(len(data) + 1) else None
 
 
 def _put(data: Any, key: str | int, value: Any) -> None:
