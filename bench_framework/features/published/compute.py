@@ -138,7 +138,8 @@ def _subject(plan: Plan, claims: Sequence[PublishedClaim]) -> str:
     if first.test == "not-testable":
         return ""
     if first.variant_id:
-        return plan.variant(first.variant_id).label
+        # A selection of the command line may have left the variant out.
+        return next((v.label for v in plan.variants if v.id == first.variant_id), first.text)
     return first.name.replace("_", " ") if first.test == "derived" else first.name
 
 

@@ -281,6 +281,13 @@ def test_a_claim_that_was_not_measured_is_not_tested() -> None:
         assert (fact.outcome, fact.reason) == (UNTESTED, Reason(ReasonCode.NOT_MEASURED))
 
 
+def test_a_claim_about_a_variant_that_was_left_out_is_not_tested(example: Study) -> None:
+    for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
+        claim = about(example.plan, figure, metric=metric, variant_id="0" * 12)
+        (fact,) = results(example, example.plan, claim)
+        assert (fact.outcome, fact.reason) == (UNTESTED, Reason(ReasonCode.NOT_MEASURED))
+
+
 def test_claims_of_one_comparison_are_one_row_with_the_most_precise_figure(example: Study) -> None:
     plan = example.plan
     inputs = tuple(i.id for i in plan.inputs)
