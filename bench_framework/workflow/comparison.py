@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench_framework.errors import UsageError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.document import build_document
 from bench_framework.features.record_comparison.anchors import Bridge, side
@@ -89,6 +89,7 @@ def compare_record(
     Raises:
         UsageError: BX106, a filter selects no variant or too many; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
+        RecordError: BX413, nothing was measured after the warm-up.
     """
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
@@ -105,6 +106,9 @@ def compare_record(
             judgement = replace(judgement, status="exploratory")
         # The pages of the record contain its own comparisons, not these.
         document = build_document(report_data(record, judgement), only=SECTIONS)
+        if not document.sections:
+            command = record.plan.command
+            raise RecordError("BX413.no-results-of-record", path=folder, command=command)
         first, *others = document.sections
         sections = (replace(first, terminal="all"), *others)
         document = replace(document, sections=sections, files=(), next=())

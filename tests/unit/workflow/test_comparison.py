@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bench_framework.cli.app import app
-from bench_framework.errors import UsageError
+from bench_framework.errors import RecordError, UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
 from bench_framework.model.documents.plan import document_text
@@ -69,6 +69,17 @@ def built(plan: Plan) -> Plan:
     return replace(
         plan, variants=variants, cells=cells, builds=tuple(v.build for v in variants if v.build)
     )
+
+
+def unfinished(folder: Path) -> Record:
+    """Return a record that was interrupted in the first round of its warm-up."""
+    plan, at = built(expand(load(folder / "s.yaml", text=SCENARIO))), AT.format(0)
+    created = Record.create(folder / "results", plan, SCENARIO, started_at=at, benchctl="0.1.0")
+    created.prepare(at=at, host=HOST, builds=(), inputs=())
+    block = make_block(0, 1, 0, plan.cells[0].id, 0.1, warmup=True)
+    created.append(lines.Measured(block))
+    created.close()
+    return created
 
 
 def record(
@@ -130,6 +141,15 @@ def test_the_page_of_the_record_has_each_reference(tmp_path: Path) -> None:
     assert "vs tokio + simd" in text
     assert "Gap to rayon + simd: 50." in text
     assert "exploratory" not in text
+
+
+def test_a_record_without_measured_rounds_has_no_comparison(tmp_path: Path) -> None:
+    early = unfinished(tmp_path)
+    with pytest.raises(RecordError, match="no results yet"):
+        compare_record(tmp_path / "results", "@last")
+    assert compare_axis(tmp_path / "results", "@last", "engine").comparisons
+    record(tmp_path, 1)
+    compare_records(tmp_path / "results", str(early.path), "@last")
 
 
 def test_another_baseline_is_exploratory_and_adjusted(tmp_path: Path) -> None:
