@@ -124,10 +124,10 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     assert "install --quiet git+https://git.acme.io/a/bench@v1" in job["before_script"][1]
     main = repository / ".gitlab-ci.yml"
     assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
-    main.write_text("include: [{local: ci/other-benchmarks.yml}]\n")
+    main.write_bytes(b"# caf\xe9\ninclude: [{local: ci/other-benchmarks.yml}]\n")
     printed = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
     assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in printed
-    assert "other" in main.read_text()
+    assert b"other" in main.read_bytes()
     ssh = "ssh://git@git.acme.io:2222/a/bench@v2"
     init(repository, "--ci", "gitlab", "--from", ssh, "--force")
     assert "git+https://git.acme.io/a/bench@v2" in (

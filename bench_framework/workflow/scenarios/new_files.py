@@ -15,6 +15,7 @@ from bench_framework.errors import UsageError
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
+from bench_framework.foreign import text_of
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
@@ -91,7 +92,7 @@ def write_ci(
         left += "; comments appear, and are read, once the other two workflows are on the default branch"
     else:
         main, line = top / _GITLAB[0], _GITLAB[1]
-        if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in main.read_text(encoding="utf-8"):
+        if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in text_of(main):
             left = f"add to {_GITLAB[0]}: {line}"
         elif not main.exists():
             files[main] = f"{line}\n"
@@ -162,7 +163,7 @@ def existing_scenario(path: Path) -> Path:
         raise unfit("BX124.no-scenario", path=path)
     if not path.is_dir():
         return path
-    scenarios = sorted(p for p in path.glob("*.yaml") if p.is_file())
+    scenarios = scenarios_in(path)
     if len(scenarios) != 1:
         names = ", ".join(path.name for path in scenarios) or "none"
         raise unfit("BX124.several-scenarios", path=path, names=names)

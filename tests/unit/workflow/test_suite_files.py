@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+from bench_framework.workflow.scenarios.new_files import existing_scenario
 from bench_framework.workflow.scenarios.suite_files import BENCH_SUFFIXES, scenarios_in
 
 ROOT = Path(__file__).parents[3]
@@ -22,6 +23,12 @@ def test_a_folder_has_scenarios_by_their_keys_or_by_their_names(tmp_path: Path) 
         (tmp_path / name).write_text(text)
     names = [path.name for path in scenarios_in(tmp_path)]
     assert names == ["a.yaml", "broken.bench.yaml", "c.bench.yml"]
+
+
+def test_the_only_scenario_of_a_folder_is_none_of_its_other_files(tmp_path: Path) -> None:
+    (tmp_path / "accepted.yaml").write_text("accepted: []\n")
+    (tmp_path / "io.yml").write_text("version: 1\n")
+    assert existing_scenario(tmp_path) == tmp_path / "io.yml"
 
 
 def test_the_entry_for_schemastore_names_the_same_files() -> None:
