@@ -121,12 +121,20 @@ def fault_of(path: Path) -> str:
     return "" if stat.S_ISREG(mode) else f"is {IRREGULAR}"
 
 
+def expanded_home(path: str | Path) -> Path:
+    """Return a path with the home folder for ``~`` or ``~USER`` at its start.
+
+    Without such a user, this is a name like any other, as in a shell.
+    """
+    return Path(os.path.expanduser(path))  # noqa: PTH111 -- pathlib raises without such a user
+
+
 def matching_files(folder: Path, pattern: str) -> list[str]:
     """Return the file that a path names, or the regular files that a pattern matches, sorted.
 
     Paths are absolute. ``**`` matches any number of folders, and wildcards match no hidden names.
     """
-    pattern = str(Path(pattern).expanduser())
+    pattern = str(expanded_home(pattern))
     if os.path.lexists(folder / pattern):  # a name may contain characters of patterns
         return [] if fault_of(folder / pattern) else [str(folder / pattern)]
     names = glob.glob(pattern, root_dir=folder, recursive=True)  # noqa: PTH207 -- pathlib matches hidden names

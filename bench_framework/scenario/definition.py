@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 from bench_framework.errors import Position, Problem
+from bench_framework.foreign import expanded_home
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Values
 from bench_framework.scenario import template
@@ -192,7 +193,7 @@ class Scenario:
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""
-        return str((self.folder / FilePath(path).expanduser()).absolute())
+        return str((self.folder / expanded_home(path)).absolute())
 
     def resolve_program(self, name: str) -> str:
         """Return a name without a slash, which is searched on PATH, or the absolute path."""

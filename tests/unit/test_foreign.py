@@ -20,9 +20,11 @@ from bench_framework.execution.stop import Session, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
 from bench_framework.foreign import (
+    expanded_home,
     fault_of,
     in_one_line,
     last_lines,
+    matching_files,
     open_regular,
     parse_json,
     read_regular,
@@ -161,3 +163,12 @@ def test_the_terminal_and_the_pages_escape_the_same_active_characters() -> None:
         assert all(escape(char) != char for char in hidden)
     assert console.escape_active("\x1b[33mx\x1b[0m") == "\x1b[33mx\x1b[0m"
     assert console.escape_active("\x1b[2J") == "\\x1b[2J"
+
+
+def test_only_a_user_of_this_machine_has_a_home_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert expanded_home("~/a") == tmp_path / "a"
+    assert expanded_home("~no-such-user/a") == Path("~no-such-user/a")
+    assert not matching_files(tmp_path, "~no-such-user/*")

@@ -19,7 +19,7 @@ from bench_framework.execution import process
 from bench_framework.execution.hyperfine import parse
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
-from bench_framework.foreign import parse_json, read_input, read_regular
+from bench_framework.foreign import expanded_home, parse_json, read_input, read_regular
 from bench_framework.model.facts import Claim
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST
 from bench_framework.model.record.run import Block
@@ -123,7 +123,7 @@ def signature_of(digest: str, key: Path) -> str:
 
     Raises `UsageError` (BX115): the key is unusable; `MachineError` (BX231): ssh-keygen is missing.
     """
-    done = _ssh_keygen(digest, "sign", "-f", str(key.expanduser().absolute()))
+    done = _ssh_keygen(digest, "sign", "-f", str(expanded_home(key).absolute()))
     if done.ok:
         return done.stdout
     cause = (("cause", done.stderr.strip() or done.finished.how),)
@@ -135,7 +135,7 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
 
     Raises `UsageError` (BX115): no key can be read; `MachineError` (BX231): ssh-keygen is missing.
     """
-    file = keys.expanduser()
+    file = expanded_home(keys)
     try:
         text = read_input(file, _MOST_BYTES).decode(errors="replace")
     except ValueError as error:
