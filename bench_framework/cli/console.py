@@ -288,7 +288,9 @@ def _labelled(pairs: tuple[tuple[str, str | None], ...]) -> list[str]:
 
 
 def _write(stream: TextIO, text: str, *, commands: bool = False, json: bool = False) -> None:
-    """Write a text, or with `json` a JSON document, with its newline. Only with `commands`, GitHub obeys a command in it.
+    """Write a text, or with `json` a JSON document, with its newline.
+
+    Only with `commands`, GitHub obeys a command in it.
 
     Raises:
         MachineError: BX236, results cannot be written to stdout. Errors on stderr are ignored.

@@ -214,7 +214,9 @@ def _set(document: YamlFile, path: list[str], value: YamlFile) -> Problem | None
             if not isinstance(data, list):
                 return Problem.create("BC112.inside-a-value", file, at, where=where, part=part)
             most = len(data)
-            return Problem.create("BC112.inside-a-list", file, at, where=where, part=part, most=most)
+            return Problem.create(
+                "BC112.inside-a-list", file, at, where=where, part=part, most=most
+            )
         if number == len(path):
             _put(data, key, value.data)
             place.children[key] = value.place

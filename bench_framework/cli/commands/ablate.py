@@ -33,7 +33,8 @@ def ablate(
     The baseline is built with all features of --features. Each variant lacks one of them.
     """
     from bench_framework.cli.measurement import measure_plan
-    from bench_framework.workflow.scenarios.command_lines import BIN, Ablation, plan_ablation
+    from bench_framework.workflow.scenarios.command_lines import Ablation, plan_ablation
+    from bench_framework.workflow.scenarios.program_request import BIN
 
     console: Console = context.obj
     request = Ablation(

@@ -2,22 +2,18 @@
 
 import itertools
 import math
-import os
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
-from bench_framework.execution.build.messages import read_packages
-from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.model.plan.plan import Plan
-from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
-from bench_framework.scenario.scalars import Refused, axis_name, list_names
+from bench_framework.scenario.scalars import Refused, axis_name
 from bench_framework.units import counted
-from bench_framework.workflow.scenarios.crate_scenario import crate_above
+from bench_framework.workflow.scenarios.program_request import BIN, ProgramRequest
 from bench_framework.workflow.scenarios.request import (
     COMMA,
     PLACEHOLDER,
@@ -26,17 +22,14 @@ from bench_framework.workflow.scenarios.request import (
     flow,
     program_path,
     short,
-    split_command,
     unfit,
     words_without_shell,
 )
 
 MOST_COMMANDS: Final = 1000
 """Most commands of one comparison."""
-BIN: Final = "{bin}"
 _KINDS: Final = ("ENV", "PROFILE", "FEATURES")
 _NONE: Final = "none"
-_DEFAULT: Final = "default"
 
 
 @dataclass(frozen=True)
@@ -122,16 +115,16 @@ def _names(request: Commands, commands: Sequence[str]) -> list[str]:
     if len(request.names) != len(commands):
         given, needed = counted(len(request.names), "name"), counted(len(commands), "command")
         raise unfit("BX122.names", names=given, commands=needed)
-    if twice := [name for name, times in Counter(request.names).items() if times > 1]:
-        raise unfit("BX122.name-twice", name=twice[0])
+    if (twice := _first_twice(request.names)) is not None:
+        raise unfit("BX122.name-twice", name=twice)
     return [*request.names]
 
 
 def _expanded(request: Commands) -> list[str]:
     """Return the commands with the values of ``-L``."""
     given = [_values(text) for text in request.lists]
-    if twice := [name for name, times in Counter(n for n, _ in given).items() if times > 1]:
-        raise unfit("BX122.factor-twice", twice=twice[0])
+    if (twice := _first_twice(name for name, _ in given)) is not None:
+        raise unfit("BX122.factor-twice", twice=twice)
     lists = dict(given)
     used_by = [
         (c, [name for name in dict.fromkeys(PLACEHOLDER.findall(c)) if name in lists])
@@ -157,9 +150,14 @@ def _expanded(request: Commands) -> list[str]:
         raise unfit("BX122.no-commands")
     if len(expanded) == 1:
         raise unfit("BX122.one-command")
-    if twice := [command for command, times in Counter(expanded).items() if times > 1]:
-        raise unfit("BX122.command-twice", twice=short(twice[0], 1))
+    if (twice := _first_twice(expanded)) is not None:
+        raise unfit("BX122.command-twice", twice=short(twice, 1))
     return expanded
+
+
+def _first_twice(texts: Iterable[str]) -> str | None:
+    """Return the first of the texts that occurs more than once."""
+    return next((text for text, times in Counter(texts).items() if times > 1), None)
 
 
 def _values(text: str) -> tuple[str, list[str]]:
@@ -182,101 +180,7 @@ def _words(command: str, request: Commands, folder: Path) -> list[str]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OfProgram(Request, CrateSelection):
-    """A program, and how it is built if it belongs to a crate.
-
-    `command` is the program with its arguments; the program ``{bin}`` is that of the crate.
-    """
-
-    command: Sequence[str]
-
-    def program(self, *names: str, built: bool) -> Iterator[str]:
-        """Yield lines of program and command, in which the placeholders `names` have values.
-
-        Raises `UsageError` (BX122): an option is wrong.
-        """
-        known = ("bin", "input", *names)
-        program, slots = self.command[0], "|".join(known)
-        if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
-            available = [f"{{{name}}}" for name in known if name != "input" or self.input]
-            raise unfit(
-                "BX122.unknown-placeholder",
-                program=program,
-                near=suggest(program, available),
-                known=list_names(available),
-            )
-        words = [escaped(word, slots) for word in self.command]
-        if not built:
-            for option in ("crate", "package", "binary"):
-                if getattr(self, option) is not None:
-                    name = f"--{option.removesuffix('ary')}"
-                    raise unfit("BX122.option-of-build", name=name)
-            words[0] = program_path(words[0], self.folder)
-            yield f"worker: {{command: {flow(words)}}}"
-            return
-        path = {"crate": f"{os.path.relpath(self.crate_folder(), self.folder)}/"}
-        keys = {"package": self.package, "bin": self.binary, **self.defaults()}
-        yield f"worker: {flow({**path, **{k: v for k, v in keys.items() if v is not None}})}"
-        yield f"command: {flow(words)}"
-
-    def crate_folder(self) -> Path:
-        """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
-        crate = self.crate or crate_above()
-        if crate is None or not (crate / "Cargo.toml").is_file():
-            where = crate if crate is not None else "the current folder"
-            raise unfit("BX122.not-a-crate", where=where)
-        return crate.resolve()
-
-    @property
-    def listed(self) -> list[str]:
-        """Return the features that only some builds have."""
-        return []
-
-    def known(self) -> Mapping[str, Sequence[str]]:
-        """Return the features of the package with those that each one enables.
-
-        Raises `UsageError`: BX122, the package or a listed feature is unknown; BX124, see
-        `read_packages`.
-        """
-        folder = self.crate_folder()
-        packages = read_packages(folder)
-        candidates = (p for p in packages if self.package in (None, p.name))
-        usable = [p.features for p in candidates if self.package or p.folder == folder]
-        if not usable:
-            names = ", ".join(sorted(p.name for p in packages))
-            raise unfit("BX122.no-package", package=self.package or folder, names=names)
-        features = usable[0]
-        for name in self.listed:
-            if name not in features and "/" not in name:
-                names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
-                raise unfit("BX122.no-feature", name=name, names=names)
-        return features
-
-    def defaults(self) -> Mapping[str, Any]:
-        """Return the default features to keep: those that enable none of the listed ones.
-
-        Raises `UsageError`: see `known`.
-        """
-        if not self.listed:
-            return {}
-        features = self.known()
-        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
-        if not enabled & removed:
-            return {}
-        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
-        return {"default-features": False, "features": sorted(others)}
-
-    def options(self) -> Iterator[str]:
-        """Yield the lines of the other options."""
-        used = {name for word in self.command for name in PLACEHOLDER.findall(word)}
-        if "input" in used and self.input is None:
-            raise unfit("BX122.no-input")
-        before = [*map(escaped, split_command(self.prepare))] if self.prepare else None
-        yield from self.tail(before, used="input" in used)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sweep(_OfProgram):
+class Sweep(ProgramRequest):
     """The arguments of ``benchctl sweep``. `lists` are ``NAME=A,B`` or ``KIND:NAME=A,B``."""
 
     tool: ClassVar[str] = "sweep"
@@ -290,7 +194,7 @@ class Sweep(_OfProgram):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ablation(_OfProgram):
+class Ablation(ProgramRequest):
     """The arguments of ``benchctl ablate``: features to build without, one at a time."""
 
     tool: ClassVar[str] = "ablate"
@@ -303,7 +207,7 @@ class Ablation(_OfProgram):
 
     def known(self) -> Mapping[str, Sequence[str]]:
         """Return the features of the package. Raises `UsageError`, BX122, if one enables another."""
-        features = _OfProgram.known(self)
+        features = ProgramRequest.known(self)
         for one, other in itertools.permutations(self.listed, 2):
             if other in closure(features, [one]):
                 raise unfit("BX122.enabled-feature", one=one, other=other)
@@ -324,10 +228,11 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
         raise unfit("BX122.command-in-one-word", word=word, quoted=shlex.quote(word))
     axes = [_axis(text, request) for text in request.lists]
     names = [name for name, _ in axes]
-    if twice := next((name for name in names if names.count(name) > 1), None):
+    if (twice := _first_twice(names)) is not None:
         raise unfit("BX122.factor-twice", twice=twice)
     given, built = [text.partition("=")[0] for text in request.lists], word == BIN
-    program = [*request.program(*(name for name in given if ":" not in name), built=built)]
+    slots = [name for name in given if ":" not in name]
+    program = [*request.program(*slots, built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit("BX122.factor-of-build", unbuilt=unbuilt[0])
@@ -337,7 +242,7 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
         f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",
-        *request.options(),
+        *request.options(*slots),
     ]
     return request.plan(lines)
 
@@ -375,7 +280,7 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     Raises `UsageError`: BX122, the arguments do not give a comparison; BX103, see `Request.plan`.
     """
     features = request.listed
-    if twice := next((name for name in features if features.count(name) > 1), None):
+    if (twice := _first_twice(features)) is not None:
         raise unfit("BX122.feature-twice", twice=twice)
     if not features:
         raise unfit("BX122.no-features")

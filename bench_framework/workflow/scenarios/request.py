@@ -274,13 +274,20 @@ def split_command(text: str, key: str = "BX122.quote-not-closed") -> list[str]:
         raise unfit(key, text=text, reason=str(error).lower()) from None
 
 
-def words_without_shell(command: str) -> list[str]:
-    """Return the words of a command. Raises `UsageError` (BX122): it is empty, or needs a shell."""
+def words_without_shell(command: str, option: str = "--shell") -> list[str]:
+    """Return the words of a command. Raises `UsageError` (BX122): it is empty, or needs a shell.
+
+    `option` runs commands by a shell; it is empty if there is none.
+    """
     words = split_command(command)
     if not words:
         raise unfit("BX122.empty-command")
     if _VARIABLE.match(words[0]):
-        raise unfit("BX122.variable-without-shell", command=command, variable=words[0])
+        raise unfit(
+            "BX122.variable-without-shell", command=command, variable=words[0], option=option
+        )
     if operator := _OPERATOR.search(_QUOTED.sub("q", command)):
-        raise unfit("BX122.operator-without-shell", command=command, operator=operator[1])
+        raise unfit(
+            "BX122.operator-without-shell", command=command, operator=operator[1], option=option
+        )
     return words

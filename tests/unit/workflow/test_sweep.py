@@ -10,14 +10,14 @@ from bench_framework.execution.build.messages import Package
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.scenarios import command_lines
+from bench_framework.workflow.scenarios import program_request
 from bench_framework.workflow.scenarios.command_lines import (
-    BIN,
     Ablation,
     Sweep,
     plan_ablation,
     plan_sweep,
 )
+from bench_framework.workflow.scenarios.program_request import BIN
 
 FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": (), "mimalloc": ()}
 
@@ -36,7 +36,7 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src" / "main.rs").write_text("fn main() {}", encoding="utf-8")
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
     toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
-    monkeypatch.setattr(command_lines, "read_packages", lambda _: (toy,))
+    monkeypatch.setattr(program_request, "read_packages", lambda _: (toy,))
     return tmp_path
 
 
@@ -75,6 +75,14 @@ def test_a_command_that_is_one_word_is_refused() -> None:
     with pytest.raises(UsageError, match=r"^there is no program `gzip -\{level\} x`$") as raised:
         plan_sweep(request)
     assert "sh -c 'gzip -{level} x'" in (raised.value.fix or "")
+
+
+def test_the_command_before_each_run_has_the_values_of_placeholders() -> None:
+    plan = swept("n=1,2", command="./a{b}/p {n}", prepare="touch f-{n} {other}")
+    words = [[part for part, in cell.prepare[0][1:]] for cell in plan.cells[:2]]
+    assert words == [["f-1", "{other}"], ["f-2", "{other}"]]
+    assert plan.program is not None
+    assert plan.program[0].endswith("/a{b}/p")
 
 
 def test_every_combination_of_several_lists_is_measured() -> None:
@@ -125,6 +133,18 @@ def test_default_features_do_not_enable_the_features_that_vary() -> None:
         (("FEATURES:n=none,smid",), "{bin}", {}, "the package has no feature `smid`"),
         (("ENV:a(b=1,2",), "./p", {}, "`a(b` is not a valid name"),
         (("n=1,2",), "./p {n}", {"prepare": "echo 'x"}, "`echo 'x`: no closing quotation"),
+        (
+            ("n=1,2",),
+            "./p {n}",
+            {"prepare": "rm a && b"},
+            "`rm a && b` contains `&&`, but no shell runs it",
+        ),
+        (
+            ("n=1,2",),
+            "./p {n}",
+            {"prepare": "cat {input}"},
+            "{input} is used, but there is no input",
+        ),
         (("a\nb",), "./p", {}, "`a\\nb` is not a name with values"),
         (("FEATURES:x=none,+",), "{bin}", {}, "`FEATURES:x` has the value `+`, with an empty"),
         (("ENV:_X=1,2",), "./p", {"words": ["ENV:_X=1,2"]}, "ENV:_X=1,2: `_X` is not a valid name"),

@@ -1,0 +1,131 @@
+"""The request of ``benchctl sweep`` and ``ablate``: one program, and how it is built if it belongs to a crate."""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from bench_framework.execution.build.messages import read_packages
+from bench_framework.model.plan.invocation import CrateSelection
+from bench_framework.scenario.document import suggest
+from bench_framework.scenario.feature_groups import closure
+from bench_framework.scenario.scalars import list_names
+from bench_framework.workflow.scenarios.crate_scenario import crate_above
+from bench_framework.workflow.scenarios.request import (
+    PLACEHOLDER,
+    Request,
+    escaped,
+    flow,
+    program_path,
+    unfit,
+    words_without_shell,
+)
+
+BIN: Final = "{bin}"
+_SLOTS: Final = ("bin", "input")
+_DEFAULT: Final = "default"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgramRequest(Request, CrateSelection):
+    """A program, and how it is built if it belongs to a crate.
+
+    `command` is the program with its arguments; the program ``{bin}`` is that of the crate.
+    """
+
+    command: Sequence[str]
+
+    def program(self, *names: str, built: bool) -> Iterator[str]:
+        """Yield lines of program and command, in which the placeholders `names` have values.
+
+        Raises `UsageError` (BX122): an option is wrong.
+        """
+        program, known = self.command[0], (*_SLOTS, *names)
+        if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
+            available = [f"{{{name}}}" for name in known if name != "input" or self.input]
+            raise unfit(
+                "BX122.unknown-placeholder",
+                program=program,
+                near=suggest(program, available),
+                known=list_names(available),
+            )
+        words = _with_slots(self.command, names)
+        if not built:
+            for option in ("crate", "package", "binary"):
+                if getattr(self, option) is not None:
+                    name = f"--{option.removesuffix('ary')}"
+                    raise unfit("BX122.option-of-build", name=name)
+            words[0] = program_path(program, self.folder)
+            yield f"worker: {{command: {flow(words)}}}"
+            return
+        path = {"crate": f"{os.path.relpath(self.crate_folder(), self.folder)}/"}
+        keys = {"package": self.package, "bin": self.binary, **self.defaults()}
+        yield f"worker: {flow({**path, **{k: v for k, v in keys.items() if v is not None}})}"
+        yield f"command: {flow(words)}"
+
+    def crate_folder(self) -> Path:
+        """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
+        crate = self.crate or crate_above()
+        if crate is None or not (crate / "Cargo.toml").is_file():
+            where = crate if crate is not None else "the current folder"
+            raise unfit("BX122.not-a-crate", where=where)
+        return crate.resolve()
+
+    @property
+    def listed(self) -> list[str]:
+        """Return the features that only some builds have."""
+        return []
+
+    def known(self) -> Mapping[str, Sequence[str]]:
+        """Return the features of the package with those that each one enables.
+
+        Raises `UsageError`: BX122, the package or a listed feature is unknown; BX124, see
+        `read_packages`.
+        """
+        folder = self.crate_folder()
+        packages = read_packages(folder)
+        candidates = (p for p in packages if self.package in (None, p.name))
+        usable = [p.features for p in candidates if self.package or p.folder == folder]
+        if not usable:
+            names = ", ".join(sorted(p.name for p in packages))
+            raise unfit("BX122.no-package", package=self.package or folder, names=names)
+        features = usable[0]
+        for name in self.listed:
+            if name not in features and "/" not in name:
+                names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+                raise unfit("BX122.no-feature", name=name, names=names)
+        return features
+
+    def defaults(self) -> Mapping[str, Any]:
+        """Return the default features to keep: those that enable none of the listed ones.
+
+        Raises `UsageError`: see `known`.
+        """
+        if not self.listed:
+            return {}
+        features = self.known()
+        enabled, removed = closure(features, [_DEFAULT]), {*self.listed}
+        if not enabled & removed:
+            return {}
+        others = (name for name in enabled - {_DEFAULT} if not closure(features, [name]) & removed)
+        return {"default-features": False, "features": sorted(others)}
+
+    def options(self, *names: str) -> Iterator[str]:
+        """Yield the lines of the other options, in which the placeholders `names` have values.
+
+        Raises `UsageError` (BX122): an option is wrong.
+        """
+        before = words_without_shell(self.prepare, option="") if self.prepare else []
+        if self.input is None and "input" in PLACEHOLDER.findall(
+            " ".join((*self.command, *before))
+        ):
+            raise unfit("BX122.no-input")
+        used = "input" in PLACEHOLDER.findall(" ".join(self.command))
+        yield from self.tail(_with_slots(before, names) or None, used=used)
+
+
+def _with_slots(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return words as a scenario writes them, in which some placeholders have values."""
+    slots = "|".join((*_SLOTS, *names))
+    return [escaped(word, slots) for word in words]
