@@ -158,7 +158,8 @@ def run_command_line(arguments: list[str]) -> int:
     """Run one command line. Turn every failure into a message and return the exit code."""
     code = _run(arguments)
     # `git bisect run` takes codes from 1 to 124 for a bad commit, and ends at a code above 127.
-    failed = "--step" in arguments and code not in (0, 1, 125)
+    words = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    failed = {"bisect", "--step"} <= {*words} and code not in (0, 1, 125)
     return max(code, EXIT_STOPS_GIT) if failed else code
 
 

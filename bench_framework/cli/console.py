@@ -299,12 +299,13 @@ def _write(stream: TextIO, text: str, *, commands: bool = False, json: bool = Fa
     line = escape_active_json(masked_json(line)) if json else escape_active(masked(line))
     if not commands and on_github():
         line = _COMMAND.sub(lambda match: f"{match[0][:-1]}\u200b{match[0][-1]}", line)
+    encoding = stream.encoding or "utf-8"
+    try:
+        line.encode(encoding, stream.errors or "strict")
+    except UnicodeEncodeError:
+        line = in_ascii(line).encode(encoding, "backslashreplace").decode(encoding)
     try:
         stream.write(line)
-        stream.flush()
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(in_ascii(line).encode(encoding, "backslashreplace").decode(encoding))
         stream.flush()
     except OSError as error:
         discard(stream)

@@ -115,7 +115,7 @@ def profile_record(
             raise RecordError("BX413.profile-incomplete", command=record.plan.command)
         record.require_manifest()
         policy = _policy_of(record.plan, options)
-        cells = _selected(record.plan, options.only) if options.only else None
+        cells = None if options.only is None else _selected(record.plan, options.only)
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
         session = stop.Session(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))

@@ -30,6 +30,7 @@ from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
 
 LAST = "@last"
+REPETITIONS = 5
 
 EXAMPLES = """
 benchctl gate bench/io.yaml --base main    # measure this branch and main
@@ -90,14 +91,14 @@ def gate(
         ),
     ] = False,
     repetitions: Annotated[
-        int,
+        int | None,
         Option(
             metavar="N",
             min=1,
             help="With --self-test: gates of equal programs, and of a slower copy. Each takes at most the time limit "
-            "of the scenario, twice if it finds a regression.",
+            f"of the scenario, twice if it finds a regression. Default: {REPETITIONS}.",
         ),
-    ] = 5,
+    ] = None,
     slowdown: Annotated[
         str | None,
         Option(
@@ -157,7 +158,7 @@ def gate(
     hosts = hosts_of(scheduler, host, insecure=insecure, several=several)
     settings = [
         *(overrides or ()),
-        *([f"measure.budget={budget}"] if budget and not several else []),
+        *([f"measure.budget={budget}"] if budget is not None and not several else []),
     ]
     text = text_of_benches(bench, bench_id, package, others=(hosts, only, names != [LAST]))
     if text:
@@ -184,9 +185,17 @@ def gate(
             raise UsageError("BX140.record", name=record)
         tested = names if several else [record]
         code = run_self_test(
-            console, tested, options, repetitions, slowdown, several=several, budget=budget
+            console,
+            tested,
+            options,
+            REPETITIONS if repetitions is None else repetitions,
+            slowdown,
+            several=several,
+            budget=budget,
         )
         raise typer.Exit(code)
+    if repetitions is not None or slowdown is not None:
+        raise UsageError("BX100.without-self-test")
     if several:
         measure_several(
             console, names, options, budget=budget, confirm=not no_confirm, skip=not everything
@@ -203,8 +212,9 @@ def gate(
         "budget": budget,
         "scheduler": scheduler,
         "expect-scenario": expect,
+        "all": everything,
     }
-    if options_of_files := [f"--{name}" for name, value in given.items() if value]:
+    if options_of_files := [f"--{name}" for name, value in given.items() if value or value == ""]:
         raise UsageError("BX100.option-of-scenario", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
     with display_for(console) as display:

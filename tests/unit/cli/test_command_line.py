@@ -16,7 +16,7 @@ from bench_framework.cli.app import app, run_command_line
 from bench_framework.cli.commands.schema import NAMES
 from bench_framework.cli.commands.validate import _annotation
 from bench_framework.cli.console import Console, annotation_lines, describe, fold_diagnostic
-from bench_framework.errors import CellError, Position, Problem
+from bench_framework.errors import EXIT_STOPS_GIT, EXIT_USAGE, CellError, Position, Problem
 from bench_framework.model.record.run import Event
 from bench_framework.text.lines import wrap
 from tests.documents import valid
@@ -459,6 +459,31 @@ def test_the_help_shows_no_type_for_options_without_a_value(
     printed = capsys.readouterr().out
     assert "--help" in printed
     assert "bool" not in printed
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--slowdown", "5%"), ("--repetitions", "9"), ("--all",), ("--budget", ""), ("-k", "")],
+)
+def test_an_option_without_effect_on_a_gate_is_refused(
+    option: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["gate", "@last", *option]) == EXIT_USAGE
+    assert "error[BX100]" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_that_takes_no_unicode_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w", encoding="ascii") as stream:  # noqa: PTH123 -- a descriptor
+        monkeypatch.setattr(sys, "stdout", stream)
+        Console().emit("5 µs")
+
+
+def test_only_a_step_of_bisect_ends_git_bisect(tmp_path: Path) -> None:
+    at_step = ["bisect", str(tmp_path / "none.yaml"), "--good", "v1", "--step"]
+    assert run_command_line(at_step) == EXIT_STOPS_GIT
+    assert run_command_line(["sweep", "--", "./program", "--step"]) == EXIT_USAGE
 
 
 @pytest.mark.parametrize("command", ["--help", "plan quickstart", "help exit-codes"])
