@@ -25,6 +25,8 @@ SIZE_UNITS: Final[dict[str, int]] = {
     "GiB": 1024**3,
     "TiB": 1024**4,
 }
+MOST_BYTES: Final = 1 << 64
+"""Sizes are smaller, also those of the workers."""
 DURATION_UNITS: Final[dict[str, float]] = {
     "us": 1e-6,
     "µs": 1e-6,
@@ -51,9 +53,11 @@ def _parts(pattern: re.Pattern[str], text: str, kind: str, example: str) -> tupl
 
 
 def parse_size(text: str) -> int:
-    """Return the bytes of ``"10MiB"``, ``"200MB"``, ``"17B"``. Raises `ValueError`: not a size."""
+    """Return the bytes of ``"10MiB"``, ``"200MB"``, ``"17B"``. Raises `ValueError`: not a size, or too large."""
     number, unit = _parts(_SIZE, text, "size", "unit, such as 10MiB or 200MB")
     size = Decimal(number) * SIZE_UNITS[unit]
+    if size >= MOST_BYTES:
+        raise ValueError(f"a size must be below 16 EiB, got {number[:20]}… {unit}")
     if size != int(size):
         raise ValueError(f"{text!r} is not a whole number of bytes")
     return int(size)

@@ -16,7 +16,7 @@ from typer import Option
 
 from bench_framework.cli.arguments import HelpCommand, HelpGroup
 from bench_framework.cli.commands import COMMANDS, NAMES
-from bench_framework.cli.console import Console, discard, unwritable_stdout
+from bench_framework.cli.console import Console, discard, ignore_odd_sizes, unwritable_stdout
 from bench_framework.errors import (
     EXIT_BUG,
     EXIT_DONE,
@@ -156,6 +156,7 @@ def shared(
 
 def run_command_line(arguments: list[str]) -> int:
     """Run one command line. Turn every failure into a message and return the exit code."""
+    ignore_odd_sizes()
     code = _run(arguments)
     # `git bisect run` takes codes from 1 to 124 for a bad commit, and ends at a code above 127.
     words = arguments[: arguments.index("--")] if "--" in arguments else arguments

@@ -39,6 +39,8 @@ _QUOTED = re.compile(r"`[^`]*`")
 _FIXED_SPACE = "\ue000"
 """Placeholder for a space at which lines are not broken: a character for private use, one column wide."""
 DEFAULT_WIDTH = 100
+_LENGTH: Final = re.compile("[0-9]{1,5}")
+"""A number of columns or lines."""
 _ACTIVE: Final = re.compile(f"(?!\x1b\\[(?:0|1|2|33|34|35)m)[{ACTIVE}\r]")
 """Active characters and carriage returns, but not the escape sequences of colours."""
 
@@ -166,7 +168,8 @@ class Console:
     @property
     def width(self) -> int:
         """Columns of the terminal on stdout; 100 if stdout is not a terminal."""
-        if (columns := os.environ.get("COLUMNS", "")).isdigit() and int(columns) > 0:
+        columns = os.environ.get("COLUMNS", "")
+        if _LENGTH.fullmatch(columns) and int(columns) > 0:
             return max(NARROWEST, int(columns))
         return _columns(sys.stdout) or DEFAULT_WIDTH
 
@@ -201,6 +204,13 @@ class Console:
         """True if stderr is a terminal on which a region can be redrawn."""
         plain = os.environ.get("CI") or os.environ.get("TERM", "dumb") == "dumb"
         return self.progress and self.verbosity >= 0 and sys.stderr.isatty() and not plain
+
+
+def ignore_odd_sizes() -> None:
+    """Remove sizes of the terminal that are no numbers: rich, which prints help texts, would fail."""
+    for name in ("COLUMNS", "LINES"):
+        if not _LENGTH.fullmatch(os.environ.get(name, "")):
+            os.environ.pop(name, None)
 
 
 def on_github() -> bool:

@@ -65,8 +65,10 @@ def list_items(
 
     Raises `UsageError` (BX105): an unknown kind.
     """
-    if unknown := ", ".join(kind for kind in kinds if kind not in KINDS):
-        raise UsageError("BX105", unknown=unknown, kinds=", ".join(KINDS))
+    if unknown := [kind for kind in kinds if kind not in KINDS]:
+        raise UsageError(
+            "BX105", unknown=", ".join(kind or "''" for kind in unknown), kinds=", ".join(KINDS)
+        )
     selected = kinds or tuple(kind for kind in KINDS if kind not in ONLY_BY_NAME)
     items = (item for kind in selected for item in _items_of_kind(kind, results, warn))
     old = (item for item in items if item.age_s >= older_s)

@@ -20,7 +20,7 @@ def test_a_size_is_bytes(text: str, expected: int) -> None:
     assert units.parse_size(text) == expected
 
 
-@pytest.mark.parametrize("text", [*SIZES["refused"], "200"])
+@pytest.mark.parametrize("text", [*SIZES["refused"], "200", f"{1 << 64}B", f"{'9' * 5000}B"])
 def test_a_size_without_a_known_unit_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"size|whole number"):
         units.parse_size(text)

@@ -26,6 +26,7 @@ from bench_framework.units import counted, is_size, parse_size
 _MAX_FILLINGS = 2_000
 """Largest number of combinations that are checked. `checks.matrix` refuses larger matrices."""
 _MAX_SEED = 2**64
+_SEED = re.compile("[0-9]{1,20}")
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -138,7 +139,7 @@ def _fault(scenario: Scenario, key: str, text: str) -> Problem | None:
         case "dataset" if text not in DATASETS:
             near, datasets = suggest(text, DATASETS), ", ".join(DATASETS)
             return Problem.create("BC103.no-dataset", text=text, near=near, datasets=datasets)
-        case "seed" if not (text.isascii() and text.isdigit() and int(text[:21]) < _MAX_SEED):
+        case "seed" if not (_SEED.fullmatch(text) and int(text) < _MAX_SEED):
             return Problem.create("BC102.not-a-seed", text=text[:40])
         case "sha256" if not re.fullmatch("[0-9a-fA-F]{64}", text):
             return Problem.create("BC102.not-a-digest", text=counted(len(text), "character"))

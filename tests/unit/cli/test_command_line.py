@@ -338,6 +338,19 @@ def test_width_comes_from_the_environment_and_never_below_40(
     assert Console().width == 120
 
 
+@pytest.mark.parametrize("columns", ["²", "9" * 5000])
+def test_an_environment_without_a_width_is_no_error(
+    columns: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert Console().width == 100
+    assert run_command_line(["--help"]) == 0
+
+
+def test_an_empty_kind_of_items_is_unknown() -> None:
+    assert run_command_line(["clean", ""]) == EXIT_USAGE
+
+
 @pytest.mark.parametrize(
     ("variables", "option", "colored"),
     [

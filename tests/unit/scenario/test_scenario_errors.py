@@ -1,5 +1,6 @@
 """Every mistake is reported at its place, and all of them at once."""
 
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -80,6 +81,20 @@ def test_one_mistake_is_one_error_at_its_place(
 def test_a_later_version_is_not_judged_any_further(refuses: Refuses) -> None:
     (problem,) = refuses("whatever: [1, 2]\n", head="version: 2\n").problems
     assert problem.code == "BC110"
+
+
+@pytest.mark.parametrize(
+    "given", [{"size": "9" * 400 + "B"}, {"size": "1MB", "seed": "0" * 5000}, {"size": "1EB"}]
+)
+def test_numbers_of_an_input_without_an_end_are_refused(
+    given: dict[str, str], refuses: Refuses
+) -> None:
+    keys = {"dataset": "prose", "size": "{arm}", "seed": "1"} | given
+    (problem,) = refuses(
+        'axes: {arm: [a, b]}\ncommand: ["{bin}", "{arm}", "{input}"]\nbaseline: {arm: a}\n'
+        f"input: {json.dumps(keys)}\n"
+    ).problems
+    assert problem.code in {"BC102", "BC105"}
 
 
 def test_all_missing_keys_are_reported_at_once(refuses: Refuses) -> None:

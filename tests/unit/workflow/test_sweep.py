@@ -79,7 +79,7 @@ def test_a_command_that_is_one_word_is_refused() -> None:
 
 def test_the_command_before_each_run_has_the_values_of_placeholders() -> None:
     plan = swept("n=1,2", command="./a{b}/p {n}", prepare="touch f-{n} {other}")
-    words = [[part for part, in cell.prepare[0][1:]] for cell in plan.cells[:2]]
+    words = [[part for (part,) in cell.prepare[0][1:]] for cell in plan.cells[:2]]
     assert words == [["f-1", "{other}"], ["f-2", "{other}"]]
     assert plan.program is not None
     assert plan.program[0].endswith("/a{b}/p")
