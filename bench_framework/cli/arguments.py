@@ -220,7 +220,14 @@ ExpectScenario = Annotated[
 ]
 Sessions = Annotated[str | None, OPTIONS["sessions"]]
 Every = Annotated[str | None, OPTIONS["every"]]
-InputFile = Annotated[Path | None, OPTIONS["input"]]
+InputFile = Annotated[
+    Path | None, Option("--input", metavar="FILE", help="File that replaces {input}.")
+]
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of a list such as ``wall,cpu``, each once."""
+    return tuple(dict.fromkeys(name.strip() for name in text.split(",")))
 
 
 def request_values(options: RequestOptions) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``benchctl init``: write a first scenario and its schema, a CI workflow, or a notebook."""
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -136,7 +137,7 @@ def init(
         )
     for path in files:
         console.say(f"wrote {path}")
-    following = [f"benchctl {word} {files[0]}" for word in ("try", "run")]
+    following = [f"benchctl {word} {shlex.quote(str(files[0]))}" for word in ("try", "run")]
     if ignoring := command_to_ignore(console.results):
         following.insert(0, ignoring)
     if console.json:

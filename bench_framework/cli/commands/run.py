@@ -206,8 +206,8 @@ def _overrides(
         overrides += QUICK
     if rounds is not None:
         low, colon, high = rounds.partition(":")
-        both = f"{{min: {low or 12}, max: {high}}}"
-        overrides.append(f"measure.rounds={both if colon else rounds}")
+        ends = ", ".join(f"{end}: {n}" for end, n in (("min", low), ("max", high)) if n)
+        overrides.append(f"measure.rounds={f'{{{ends}}}' if colon else rounds}")
     if sessions is not None:
         overrides.append(f"measure.sessions={flow(number_or_range(sessions))}")
     overrides += [f"measure.{key}={value}" for key, value in others.items() if value is not None]

@@ -7,7 +7,7 @@ from typer import Argument
 
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console, one_line
-from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError
+from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError, UsageError
 from bench_framework.text.errors import new_event
 from bench_framework.text.words import plan_size
 
@@ -48,11 +48,12 @@ def validate(
         try:
             plan = plan_scenario(file, overrides=overrides or ())
             require_outside(plan, console.results)
-        except ScenarioError as error:
+        except UsageError as error:
             console.error(error)
-            problems = tuple(asdict(problem) for problem in error.problems)
-            checked.append(ValidatedScenario(file, ok=False, problems=problems))
-            console.annotate([_annotation(problem) for problem in error.problems])
+            problems = _problems(error, file)
+            texts = tuple(asdict(problem) for problem in problems)
+            checked.append(ValidatedScenario(file, ok=False, problems=texts))
+            console.annotate([_annotation(problem) for problem in problems])
             continue
         plans.append(plan)
         note = _long_labels(plan)
@@ -83,6 +84,12 @@ def _long_labels(plan: "Plan") -> "Event | None":
         return None
     names = first_items(long, NAMED_LABELS, ", ")
     return new_event("BX348", "note", most=str(LONGEST_LABEL), labels=names)
+
+
+def _problems(error: UsageError, file: str) -> tuple[Problem, ...]:
+    if isinstance(error, ScenarioError):
+        return error.problems
+    return (Problem(error.code, error.message, file, fix=error.fix),)
 
 
 def _annotation(problem: Problem) -> tuple[dict[str, str], str]:

@@ -1,5 +1,6 @@
 """Tests of the page of `benchctl plan`, and of commands that benchctl prints."""
 
+import json
 import shlex
 from pathlib import Path
 
@@ -46,6 +47,39 @@ def test_the_example_of_init_names_its_file(
     assert run_command_line(["init"]) == 0
     path = Path("bench/scenario.yaml")
     assert f"as it is: benchctl run {path}\n" in path.read_text(encoding="utf-8")
+
+
+def test_the_commands_after_init_can_be_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(["init", "my bench"]) == 0
+    printed = capsys.readouterr().out
+    assert shlex.split(printed)[-3:] == ["benchctl", "run", "my bench/scenario.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "least", "most"), [(":5", 5, 5), ("4:9", 4, 9), (":20", 12, 20), ("7", 7, 7)]
+)
+def test_an_end_of_rounds_that_is_not_given_has_its_default(
+    scenario: Path, rounds: str, least: int, most: int
+) -> None:
+    overrides = _overrides(quick=False, rounds=rounds, until=None)
+    measure = plan_scenario(str(scenario), overrides=overrides).measure
+    assert (measure.rounds_min, measure.rounds_max) == (least, most)
+
+
+def test_validate_goes_on_after_an_input_that_would_change(
+    scenario: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = scenario.parent
+    monkeypatch.chdir(folder)
+    changing = SCENARIO.replace("name: small", "name: other") + "input: {folder: .}\n"
+    (folder / "a.yaml").write_text(changing.replace('"{bin}", ', '"{bin}", "{input}", '))
+    assert run_command_line(["--json", "validate", "a.yaml", "small.yaml"]) == 2
+    first, second = json.loads(capsys.readouterr().out)["scenarios"]
+    assert [problem["code"] for problem in first["problems"]] == ["BC414"]
+    assert second["ok"]
 
 
 def test_a_range_of_sessions_is_in_the_plan_and_its_document(scenario: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from bench_framework.cli.arguments import OPTIONS, with_options
+from bench_framework.cli.arguments import OPTIONS, names_in, with_options
 from bench_framework.model.plan.invocation import CrateSelection, RequestOptions
 
 
@@ -41,3 +41,7 @@ def test_a_command_has_the_options_of_its_dataclass_and_its_own() -> None:
     assert CliRunner().invoke(app, []).exit_code == 0
     assert received == ["x", Pair("a", 3), True, "w", Pair(None, 2), False]
     assert "--pair" not in CliRunner().invoke(app, ["--help"]).output
+
+
+def test_a_list_has_each_of_its_names_once() -> None:
+    assert names_in("wall, cpu,wall") == ("wall", "cpu")

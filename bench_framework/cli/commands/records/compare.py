@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.arguments import RecordName, names_in
 from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
 
@@ -70,7 +70,7 @@ def compare(
     if where is not None and axis is None:
         raise UsageError("BX121.where-without-axis")
     console.warn_of_changes(record, later)
-    metrics = tuple(metric.split(",")) if metric is not None else None
+    metrics = names_in(metric) if metric is not None else None
     results = console.results
     if later is not None:
         compared = workflow.compare_records(results, record, later, metrics=metrics)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer import Option
 
-from bench_framework.cli.arguments import RecordName
+from bench_framework.cli.arguments import RecordName, names_in
 from bench_framework.cli.console import Console
 from bench_framework.errors import UsageError
 from bench_framework.features.export_formats import export_formats
@@ -54,7 +54,7 @@ def export(
         console.results,
         record,
         format,
-        tuple(name.strip() for name in metric.split(",")) if metric else (),
+        names_in(metric) if metric else (),
     )
     if out is not None:
         layout.write_output(out, content)
