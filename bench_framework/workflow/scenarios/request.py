@@ -277,7 +277,7 @@ def split_command(text: str, key: str = "BX122.quote-not-closed") -> list[str]:
 def words_without_shell(command: str, option: str = "--shell") -> list[str]:
     """Return the words of a command. Raises `UsageError` (BX122): it is empty, or needs a shell.
 
-    `option` runs commands by a shell; it is empty if there is none.
+    `option` is the one that runs commands by a shell; empty if the tool lacks it.
     """
     words = split_command(command)
     if not words:
