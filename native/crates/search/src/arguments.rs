@@ -186,7 +186,7 @@ fn parse_size(text: &str) -> Result<usize, String> {
     parse_within(text, 1..=u32::MAX as usize, bounds)
 }
 
-/// Up to 200 files have a buffer at one time, and memory for it is asked for before anything is read.
+/// Up to 200 files have a buffer at one time. The system provides its pages when they are first used.
 fn parse_buffer(text: &str) -> Result<usize, String> {
     parse_within(text, 1..=256 << 20, "at least 1 byte and at most 256MiB")
 }

@@ -1,5 +1,7 @@
 //! Whole lines of blocks that end anywhere, and of parts of a mapped file.
 
+use std::io;
+
 use memchr::{memchr, memrchr};
 
 /// A buffer that is filled at its end and emptied, whole lines at a time, at its beginning.
@@ -18,11 +20,21 @@ impl LineBuffer {
     }
 
     /// Room for the next bytes. A line longer than the buffer makes it grow.
-    pub(crate) fn room(&mut self) -> &mut [u8] {
+    ///
+    /// # Errors
+    /// So much memory is unavailable.
+    pub(crate) fn room(&mut self) -> io::Result<&mut [u8]> {
         if self.filled == self.bytes.len() {
-            self.bytes.resize(self.bytes.len() * 2, 0);
+            let more = self.bytes.len();
+            self.bytes.try_reserve_exact(more).map_err(|error| {
+                io::Error::new(
+                    io::ErrorKind::OutOfMemory,
+                    format!("a line of more than {more} bytes: {error}"),
+                )
+            })?;
+            self.bytes.resize(2 * more, 0);
         }
-        &mut self.bytes[self.filled..]
+        Ok(&mut self.bytes[self.filled..])
     }
 
     /// Records `count` bytes put into the room; the whole lines that there are now, perhaps none.
@@ -89,7 +101,7 @@ mod tests {
                 let mut buffer = LineBuffer::new(size);
                 let (mut out, mut rest) = (Vec::new(), &text[..]);
                 while !rest.is_empty() {
-                    let room = buffer.room();
+                    let room = buffer.room().unwrap();
                     let count = room.len().min(rest.len()).min(step);
                     room[..count].copy_from_slice(&rest[..count]);
                     rest = &rest[count..];

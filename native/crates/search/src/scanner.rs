@@ -127,7 +127,7 @@ impl<P: Parser> Scanner<P> {
         let mut buffer = self.take_buffer();
         let mut offset = 0;
         loop {
-            let count = read(buffer.room())?;
+            let count = read(buffer.room()?)?;
             offset = self.search_whole_lines(file, &mut buffer, offset, count);
             if count == 0 {
                 break;
@@ -148,7 +148,8 @@ impl<P: Parser> Scanner<P> {
         input.set_max_buf_size(buffer.capacity());
         let mut offset = 0;
         loop {
-            let count = input.read(buffer.room()).await.map_err(unreadable)?;
+            let room = buffer.room().map_err(unreadable)?;
+            let count = input.read(room).await.map_err(unreadable)?;
             offset = self.search_whole_lines(file, &mut buffer, offset, count);
             if count == 0 {
                 break;
@@ -239,7 +240,7 @@ impl<P: Parser> Scanner<P> {
         let mut offset = start;
         let mut begun = from == 0;
         loop {
-            let count = input.read_at(buffer.room(), at)?;
+            let count = input.read_at(buffer.room()?, at)?;
             self.results.observations.reads += 1;
             at += count as u64;
             let mut lines = if count > 0 {

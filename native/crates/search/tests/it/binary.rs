@@ -380,6 +380,33 @@ fn impossible_work_is_one_clear_error() {
     );
 }
 
+/// tokio and smol panic if the system refuses a thread, and tokio then waits forever for the others.
+#[test]
+fn a_thread_that_cannot_be_started_is_one_line_and_exit_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let corpus = corpus(folder.path());
+    for (engine, option) in [
+        ("rayon", "--threads"),
+        ("tokio-worker-pool", "--tokio-workers"),
+        ("smol-global", ""),
+    ] {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", "ulimit -v 300000; exec \"$0\" \"$@\""])
+            .args([env!("CARGO_BIN_EXE_search"), "run", "--query", "task"])
+            .args(["--engine", engine])
+            .env("SMOL_THREADS", "1000");
+        if !option.is_empty() {
+            command.args([option, "1000"]);
+        }
+        let output = command.arg(&corpus).output().unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{engine}: {message}");
+        assert!(message.starts_with("search: "), "{engine}: {message}");
+        assert_eq!(message.lines().count(), 1, "{engine}: {message}");
+    }
+}
+
 /// A file that is truncated while it is mapped causes an error message, never a silent death.
 #[test]
 fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
