@@ -41,6 +41,10 @@ pub(crate) static CHUNKED: Mode = Mode {
     read: read_chunks,
 };
 
+/// The largest file of `monoio::fs::read`: it passes the length of the rest on as a `u32`, and where 4 GiB remain, that
+/// asks for nothing.
+const MAX_SLURP_BYTES: usize = u32::MAX as usize;
+
 fn slurp(
     file: &File,
     _options: &Options,
@@ -48,6 +52,12 @@ fn slurp(
     on_block: &mut BlockCallback<'_>,
 ) -> io::Result<()> {
     let size = size_of(file)?;
+    if size > MAX_SLURP_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("monoio-slurp reads at most {MAX_SLURP_BYTES} bytes, and there are {size}"),
+        ));
+    }
     // `fs::read` would end the process if there is not so much memory.
     check_memory(size)?;
     // The call takes a path; this one leads to the open file, even if its name is gone or is another file's now.
@@ -187,8 +197,19 @@ fn read_by_ring(evidence: &Evidence, least: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
+    use std::ops::ControlFlow;
 
     use super::*;
+
+    #[test]
+    fn a_file_that_is_too_large_for_one_request_is_refused() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(1 << 32).unwrap();
+        let mut evidence = Evidence::default();
+        let mut on_block = |_: &[u8]| ControlFlow::Continue(());
+        let refused = slurp(&file, &Options::default(), &mut evidence, &mut on_block);
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+    }
 
     /// An asynchronous function around an ordinary read, which the evidence must not accept.
     #[test]
