@@ -77,8 +77,9 @@ fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
 fn is_mapping_of(window: &[u8], inode: u64) -> bool {
     let first = window.as_ptr() as u64;
     let last = first + window.len() as u64;
-    let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().any(|line| {
+    // Names of files need not be UTF-8.
+    let maps = fs::read("/proc/self/maps").unwrap_or_default();
+    String::from_utf8_lossy(&maps).lines().any(|line| {
         // address perms offset device inode path
         let mut fields = line.split_ascii_whitespace();
         let range = fields.next().and_then(|range| range.split_once('-'));

@@ -65,7 +65,11 @@ pub fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(Fil
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempt < ATTEMPTS => {
                 attempt += 1;
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                // Where O_DIRECT is refused, the kernel has created the file before. The name is that of this process.
+                let _ = std::fs::remove_file(&partial);
+                return Err(error);
+            }
         }
     }
 }
