@@ -63,7 +63,8 @@ class Writer:
                 os.fsync(self.fd)
         with self.timed("close"):
             os.link(f"/proc/self/fd/{self.fd}", self.path, src_dir_fd=self.fd)
-            if durable:
+        if durable:
+            with self.timed("fsync"):
                 os.fsync(os.open(self.path.parent, os.O_RDONLY))
 
     def buffers(self, count: int) -> list[memoryview]:

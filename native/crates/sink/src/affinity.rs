@@ -2,8 +2,50 @@
 
 use std::io;
 
+use crate::Fault;
+
+/// Returns an error for the first of the processors that no thread can be bound to.
+pub(crate) fn check(processors: &[usize]) -> Result<(), Fault> {
+    if processors.is_empty() {
+        return Ok(());
+    }
+    // The calling thread stays where it may run now.
+    std::thread::scope(|scope| {
+        let trial = std::thread::Builder::new()
+            .spawn_scoped(scope, || processors.iter().try_for_each(|&one| bind(one)))
+            .map_err(Fault::during("start a thread"))?;
+        trial
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Binds the calling thread, of writer `index`, to its processor, and returns a note that says where it runs; `None` if
+/// it may run anywhere.
+pub(crate) fn place(processors: &[usize], index: usize) -> Result<Option<String>, Fault> {
+    if processors.is_empty() {
+        return Ok(None);
+    }
+    let requested = processors[index % processors.len()];
+    bind(requested)?;
+    Ok(Some(match current() {
+        Some((processor, node)) => {
+            format!("writer {index} runs on processor {processor} of memory node {node}")
+        }
+        None => format!(
+            "writer {index} was bound to processor {requested}; the kernel does not report where it runs"
+        ),
+    }))
+}
+
 /// Binds the calling thread to `processor`.
-pub(crate) fn bind(processor: usize) -> io::Result<()> {
+fn bind(processor: usize) -> Result<(), Fault> {
+    try_bind(processor).map_err(|error| {
+        Fault::Unavailable(format!("cannot run on processor {processor}: {error}"))
+    })
+}
+
+fn try_bind(processor: usize) -> io::Result<()> {
     let most = usize::try_from(libc::CPU_SETSIZE).unwrap_or(0);
     if processor >= most {
         return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -21,7 +63,7 @@ pub(crate) fn bind(processor: usize) -> io::Result<()> {
 }
 
 /// Processor and memory node on which the calling thread runs right now.
-pub(crate) fn place() -> Option<(u32, u32)> {
+fn current() -> Option<(u32, u32)> {
     let (mut processor, mut node) = (0_u32, 0_u32);
     // SAFETY: two pointers to integers that live across the call; the third argument is unused.
     let failed = unsafe {

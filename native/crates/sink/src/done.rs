@@ -20,8 +20,8 @@ pub struct Done {
     pub opening: Duration,
     /// From the first contents to the last completion.
     pub elapsed: Duration,
-    /// From the first contents until the files were on the disk, as far as that was requested.
+    /// From the first contents until files and names were on the disk; `elapsed` if that was not requested.
     pub synced: Duration,
-    /// Cutting off padding, naming and closing.
+    /// Cutting off padding, naming and closing, without the syncs.
     pub closing: Duration,
 }

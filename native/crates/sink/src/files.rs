@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::target::Target;
+use crate::target::{Target, sync_folder};
 use crate::{Done, Durability, Fault, Job, Mode};
 
 /// The most files of a job. All are open until the last is written, so limits of the system may come first.
@@ -65,8 +65,8 @@ pub(crate) fn fault_in_file(job: &Job, path: &Path) -> impl FnOnce(Fault) -> Fau
     }
 }
 
-/// Cuts, syncs, names and closes the files. Each name is given at once, but not all of them together: if one cannot be
-/// given, those that were are taken away.
+/// Cuts, syncs, names and closes the files, and syncs their folder. Each name is given at once, but not all of them
+/// together: if one cannot be given, those that were are taken away.
 pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result<(), Fault> {
     let start = Instant::now();
     for target in &targets {
@@ -88,35 +88,39 @@ pub(crate) fn finish(targets: Vec<Target>, job: &Job, done: &mut Done) -> Result
         }
         done.evidence.times.sync += start.elapsed();
     }
-    done.synced = done.started.elapsed();
     let start = Instant::now();
     let mut named = Vec::with_capacity(targets.len());
-    match name_all(targets, job, &mut named) {
-        Ok(size) => done.size = size,
-        Err(fault) => {
-            for path in named {
-                // The set must not look complete. The returned error is the original one.
-                let _ = fs::remove_file(path);
+    let outcome = name_all(targets, job, &mut named).and_then(|size| {
+        done.size = size;
+        done.closing = cut + start.elapsed();
+        // All are in one folder, which is synced when it has the last of their names.
+        match named.last() {
+            Some(last) if job.durability != Durability::None => {
+                let start = Instant::now();
+                sync_folder(last).map_err(fault_in_file(job, last))?;
+                done.evidence.times.sync += start.elapsed();
+                done.synced = done.started.elapsed();
             }
-            return Err(fault);
+            _ => done.synced = done.elapsed,
+        }
+        Ok(())
+    });
+    if outcome.is_err() {
+        for path in named {
+            // The set must not look complete. The returned error is the original one.
+            let _ = fs::remove_file(path);
         }
     }
-    done.closing = cut + start.elapsed();
-    Ok(())
+    outcome
 }
 
 /// Names all files and returns their total size, read back by name. `named` receives the paths of
 /// the named files.
 fn name_all(targets: Vec<Target>, job: &Job, named: &mut Vec<PathBuf>) -> Result<u64, Fault> {
     let mut whole = 0;
-    let last = targets.len().saturating_sub(1);
-    for (index, target) in targets.into_iter().enumerate() {
+    for target in targets {
         let (requested, path, size) = (target.requested.clone(), target.path.clone(), target.size);
-        // All are in one folder, which is synced when it has the last of their names.
-        let durable = index == last && job.durability != Durability::None;
-        let written = target
-            .finish(durable)
-            .map_err(fault_in_file(job, &requested))?;
+        let written = target.finish().map_err(fault_in_file(job, &requested))?;
         named.push(path);
         if written != size {
             return Err(fault_in_file(job, &requested)(Fault::NotWhole {

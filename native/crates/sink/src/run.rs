@@ -57,7 +57,7 @@ pub fn write(
         }
     }
     let started = Instant::now();
-    let mut done = run_writers(
+    let (mut done, pools) = run_writers(
         mode.write, mode.maps, job, &targets, fill, progress, started,
     )?;
     done.opening = started - opening;
@@ -72,6 +72,7 @@ pub fn write(
         }
     }
     files::finish(targets, job, &mut done)?;
+    done.evidence.resident = memory_of(&pools);
     Ok(done)
 }
 
@@ -93,9 +94,10 @@ pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Resul
         }
         Ok(())
     };
-    let mut done = run_writers(discard, false, job, &[], fill, progress, Instant::now())?;
+    let (mut done, pools) = run_writers(discard, false, job, &[], fill, progress, Instant::now())?;
     done.size = done.extents.iter().map(Extents::bytes).sum();
     done.synced = done.elapsed;
+    done.evidence.resident = memory_of(&pools);
     Ok(done)
 }
 
@@ -142,9 +144,11 @@ fn check(job: &Job) -> Result<(), Fault> {
             job.depth
         )));
     }
-    Ok(())
+    affinity::check(&job.processors)
 }
 
+/// Writes with all writers, and returns their buffers too: to look at and to free them takes time, which must not be
+/// before the end of the last sync.
 fn run_writers(
     write: Write,
     maps: bool,
@@ -153,7 +157,7 @@ fn run_writers(
     fill: &Fill<'_>,
     progress: &mut Progress<'_>,
     started: Instant,
-) -> Result<Done, Fault> {
+) -> Result<(Done, Vec<Pool>), Fault> {
     let shared = Shared::default();
     let mut evidence = Evidence::default();
     let pool = match job.contents {
@@ -174,7 +178,9 @@ fn run_writers(
         };
         let lane = parts.iter().skip(index % lanes).step_by(lanes);
         let mut evidence = Evidence::default();
-        place(job, index, &mut evidence.notes);
+        evidence
+            .notes
+            .extend(affinity::place(&job.processors, index)?);
         one_after_the_other(
             write,
             job,
@@ -189,10 +195,10 @@ fn run_writers(
     let mut pools = Vec::new();
     for (left, buffers) in run(job.writers.get(), &work, &shared, progress)? {
         evidence.merge(left);
-        pools.push(buffers);
+        if let Buffers::Own(buffers) = buffers {
+            pools.push(buffers);
+        }
     }
-    evidence.resident = memory_of(&pools);
-    drop(pools);
     evidence.direct = !targets.is_empty() && targets.iter().all(|target| target.direct);
     for target in targets {
         evidence.dsync |= target.dsync;
@@ -210,7 +216,8 @@ fn run_writers(
     let elapsed = evidence
         .last_done
         .map_or(Duration::ZERO, |last| last - started);
-    Ok(Done {
+    pools.extend(pool);
+    let done = Done {
         size: 0,
         extents,
         evidence,
@@ -219,7 +226,8 @@ fn run_writers(
         elapsed,
         synced: Duration::ZERO,
         closing: Duration::ZERO,
-    })
+    };
+    Ok((done, pools))
 }
 
 /// The files of a job. Of `lanes` lanes, file i is in lane i modulo their number, and so is writer i; the writers of a
@@ -277,12 +285,8 @@ fn one_after_the_other<'run>(
 }
 
 /// Memory of the buffers of all writers.
-fn memory_of(pools: &[Buffers<'_>]) -> Option<Resident> {
-    let ranges: Vec<_> = pools
-        .iter()
-        .filter_map(Buffers::pool)
-        .map(Pool::addresses)
-        .collect();
+fn memory_of(pools: &[Pool]) -> Option<Resident> {
+    let ranges: Vec<_> = pools.iter().map(Pool::addresses).collect();
     if ranges.is_empty() {
         return None;
     }
@@ -292,27 +296,6 @@ fn memory_of(pools: &[Buffers<'_>]) -> Option<Resident> {
 /// Buffers of each writer: its share, and at least one.
 fn buffers_of_each(job: &Job) -> NonZeroUsize {
     NonZeroUsize::new(job.buffers.get() / job.writers.get()).unwrap_or(NonZeroUsize::MIN)
-}
-
-/// Binds the calling writer to its processor, if it has one, and notes where it runs.
-fn place(job: &Job, index: usize, notes: &mut Vec<String>) {
-    let processors = &job.processors;
-    if processors.is_empty() {
-        return;
-    }
-    let requested = processors[index % processors.len()];
-    let bound = affinity::bind(requested);
-    match (bound, affinity::place()) {
-        (Ok(()), Some((processor, node))) => notes.push(format!(
-            "writer {index} runs on processor {processor} of memory node {node}"
-        )),
-        (Ok(()), None) => notes.push(format!(
-            "writer {index} was bound to processor {requested}; the kernel does not report where it runs"
-        )),
-        (Err(error), _) => notes.push(format!(
-            "writer {index} could not be bound to processor {requested}: {error}"
-        )),
-    }
 }
 
 /// Fills every buffer once, block i into buffer i, with all writers.
@@ -346,6 +329,8 @@ fn fill_pool(
         .map(std::sync::Mutex::new)
         .collect();
     let work = |index: usize| {
+        // The writer of this number notes where it runs.
+        affinity::place(&job.processors, index)?;
         let start = Instant::now();
         let mut share = parts[index]
             .lock()

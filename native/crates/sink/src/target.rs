@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::direct::alignment;
+use crate::direct::{alignment, why_not_dontcache};
 use crate::tmpfile::{folder, link, open_unnamed};
 use crate::{Fault, Job, Mode};
 
@@ -60,6 +60,11 @@ impl Target {
     /// is touched.
     pub(crate) fn open(requested: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
         let path = resolve(requested)?;
+        if job.dontcache
+            && let Some(reason) = why_not_dontcache(folder(&path))
+        {
+            return Err(Fault::Unavailable(reason));
+        }
         let mut notes = Vec::new();
         let mut flags = 0;
         if job.durability == Durability::Dsync && mode.direct {
@@ -186,7 +191,7 @@ impl Target {
     }
 
     /// Gives the file its name, closes it, and returns its size, read back by name.
-    pub(crate) fn finish(mut self, durable: bool) -> Result<u64, Fault> {
+    pub(crate) fn finish(mut self) -> Result<u64, Fault> {
         let file = self.file.take().expect("finished once");
         match &self.partial {
             None => link(&file, &self.path).map_err(Fault::during("give the name to"))?,
@@ -195,15 +200,6 @@ impl Target {
         self.partial = None;
         let named = close(file)
             .map_err(Fault::during("close"))
-            .and_then(|()| {
-                if durable {
-                    File::open(folder(&self.path))
-                        .and_then(|folder| folder.sync_all())
-                        .map_err(Fault::during("sync the folder of"))
-                } else {
-                    Ok(())
-                }
-            })
             .and_then(|()| fs::metadata(&self.path).map_err(Fault::during("look at")));
         match named {
             Ok(metadata) => Ok(metadata.len()),
@@ -222,6 +218,13 @@ impl Drop for Target {
             let _ = fs::remove_file(partial);
         }
     }
+}
+
+/// Syncs the folder of `path`, after which the name is on the disk.
+pub(crate) fn sync_folder(path: &Path) -> Result<(), Fault> {
+    File::open(folder(path))
+        .and_then(|folder| folder.sync_all())
+        .map_err(Fault::during("sync the folder of"))
 }
 
 /// Reserves blocks of the disk for `length` bytes from `offset`.

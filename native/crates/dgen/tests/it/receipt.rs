@@ -246,7 +246,7 @@ fn the_cache_is_looked_at_before_and_after() {
 }
 
 #[test]
-fn threads_run_on_the_requested_processors_or_a_note_reports_it() {
+fn threads_run_on_the_requested_processors_or_not_at_all() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = [
         "write",
@@ -254,20 +254,26 @@ fn threads_run_on_the_requested_processors_or_a_note_reports_it() {
         "pwrite",
         "--size",
         "1MiB",
+        "--threads",
+        "2",
         "--cpus",
-        "0,900",
     ];
-    let line = run(
-        &[&arguments[..], &["--threads", "2"]].concat(),
-        folder.path(),
-    );
+    let line = run(&[&arguments[..], &["0"]].concat(), folder.path());
     let noted = |words: &str| line.notes.iter().any(|note| note.contains(words));
-    assert!(noted("writer 0 runs on processor 0"), "{:?}", line.notes);
-    assert!(
-        noted("writer 1 could not be bound to processor 900"),
-        "{:?}",
-        line.notes
-    );
+    assert!(noted("writer 1 runs on processor 0"), "{:?}", line.notes);
+    let file = folder.path().join("file");
+    fs::write(&file, "the previous file").unwrap();
+    let refused = Command::new(DGEN)
+        .arg("run")
+        .args(arguments)
+        .arg("0,900")
+        .arg(&file)
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert!(message.contains("on processor 900: "), "{message}");
+    assert_eq!(fs::read(&file).unwrap(), b"the previous file");
 }
 
 #[test]

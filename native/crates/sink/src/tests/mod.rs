@@ -1,8 +1,10 @@
 //! Every mode writes the same bytes, and its evidence distinguishes it from the other modes.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::*;
@@ -126,6 +128,39 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
             }
         }
     }
+}
+
+#[test]
+fn a_mapping_is_recognised_below_a_folder_whose_name_is_not_utf_8() {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join(OsStr::from_bytes(b"\xff"));
+    fs::create_dir(&below).unwrap();
+    let done = write_file(&below.join("file"), &mmap::MODE, &job(8192)).unwrap();
+    assert_eq!(done.evidence.mapped_bytes, 8192);
+}
+
+#[test]
+fn threads_that_fill_buffers_beforehand_are_bound_too() {
+    let processors_of_thread = || {
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        line.unwrap().trim().to_owned()
+    };
+    let list = processors_of_thread();
+    let first = list.split(['-', ',']).next().unwrap();
+    let job = Job {
+        contents: Contents::Before,
+        processors: vec![first.parse().unwrap()],
+        ..job(4 * 8192)
+    };
+    let fill = |offset: u64, room: &mut [u8]| {
+        assert_eq!(processors_of_thread(), first);
+        contents(offset, room);
+    };
+    discard(&job, &fill, &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(processors_of_thread(), list);
 }
 
 /// A mode under another's name is detected.

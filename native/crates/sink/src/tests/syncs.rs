@@ -29,14 +29,35 @@ fn syncs_are_counted_where_they_happen() {
     }
 }
 
+/// The name is on the disk only after the sync of its folder, which `O_DSYNC` does not replace.
+#[test]
+fn the_sync_of_the_folder_is_counted_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    for mode in available_modes().filter(|mode| mode.direct) {
+        for durability in [Durability::None, Durability::EndFsync, Durability::Dsync] {
+            let job = Job {
+                durability,
+                ..job(10 * 8192)
+            };
+            let done = write_file(&path, mode, &job).unwrap();
+            let syncs = done.evidence.times.sync;
+            assert_eq!(syncs.is_zero(), durability == Durability::None);
+            let rest = done.synced.saturating_sub(done.elapsed);
+            assert!(rest >= syncs, "{rest:?} {syncs:?}");
+            assert_eq!(rest.is_zero(), durability == Durability::None);
+        }
+    }
+}
+
 #[test]
 fn a_deep_queue_syncs_as_often_as_one_write_at_a_time() {
-    const BLOCKS: u64 = 64;
+    const BLOCKS: u64 = 32;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     for mode in available_modes().chain(fault_injection::modes()) {
         for submit in [Submit::Each, Submit::WhenFull] {
-            for every in [1, 3, 16, 17, 64, 65] {
+            for every in [1, 3, 16, 17, 33] {
                 let deep = Job {
                     buffers: nonzero(16),
                     depth: nonzero(16),
