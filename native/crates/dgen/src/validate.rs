@@ -132,7 +132,7 @@ fn compare(
         let (sender, receiver) = mpsc::channel();
         for _ in 0..threads.get() {
             let sender = sender.clone();
-            scope.spawn(move || {
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
                 let outcome = task.run();
                 if outcome.is_err() {
                     task.stop.store(true, Ordering::Relaxed);
@@ -140,6 +140,13 @@ fn compare(
                 // The receiver is gone only if the caller panicked.
                 let _ = sender.send(outcome);
             });
+            if let Err(error) = spawned {
+                task.stop.store(true, Ordering::Relaxed);
+                return Err(FileError::new(
+                    task.path,
+                    Fault::during("start a thread")(error),
+                ));
+            }
         }
         drop(sender);
         let (mut whole, mut failure, mut stopped) = (Differences::default(), None, false);

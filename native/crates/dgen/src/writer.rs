@@ -70,10 +70,12 @@ pub fn write_file<E: From<io::Error>>(
     progress: &mut dyn FnMut(u64) -> Result<(), E>,
 ) -> Result<WriteSummary, E> {
     let mut file = File::create(path)?;
+    // If the path is a symbolic link, the truncated file must go, and the link may stay.
+    let created = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let written = write(text, &mut file, progress);
     if written.is_err() && file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         // The returned error is that of the write, not of the removal.
-        let _ = fs::remove_file(path);
+        let _ = fs::remove_file(created);
     }
     written
 }

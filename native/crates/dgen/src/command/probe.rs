@@ -8,9 +8,11 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use dgen::data::Settings;
 use dgen::probe::{Table, probe};
-use dgen::write::{self, DIRECTS, DURABILITIES, Direct, Durability};
+use dgen::write::{self, DIRECTS, Direct, Durability};
 use worker::command_line::named;
 use worker::exit::{Failure, print_line};
+
+use super::write::durability;
 
 /// Asks for whatever can be had: the table then says which it was.
 const AVAILABLE: (&str, &str) = (
@@ -26,8 +28,8 @@ pub(crate) struct Options {
     /// Whether the page cache is passed by
     #[arg(long, default_value = "try", value_parser = named(DIRECTS))]
     direct: Direct,
-    /// When written data must be on the disk
-    #[arg(long, default_value = "end-fsync", value_parser = named(DURABILITIES))]
+    /// When written data must be on the disk: none, end-fsync, fdatasync, fdatasync:N, dsync
+    #[arg(long, default_value = "end-fsync", value_parser = durability)]
     durability: Durability,
     /// Seconds to spend, from 1 to 600
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=600))]

@@ -72,7 +72,8 @@ static DONTCACHE: &[Named<bool>] = &[
     ),
 ];
 
-fn durability(name: &str) -> Result<Durability, String> {
+/// Parses a value of `--durability`.
+pub(super) fn durability(name: &str) -> Result<Durability, String> {
     write::durability_named(name).ok_or_else(|| {
         let known: Vec<_> = DURABILITIES.iter().map(|(_, name, _)| *name).collect();
         format!("write {} or fdatasync:N", known.join(", "))

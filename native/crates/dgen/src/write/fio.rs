@@ -182,6 +182,12 @@ fn check(options: &Options) -> Result<&'static str, Fault> {
             return refuse(format!("has no {option}"));
         }
     }
+    if let Some(reason) = (options.backend.probe)() {
+        return Err(Fault::Unavailable(format!(
+            "{name} with {} cannot run here: {reason}",
+            options.backend.name
+        )));
+    }
     Ok(engine)
 }
 

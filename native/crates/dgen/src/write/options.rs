@@ -71,6 +71,16 @@ impl Options {
         }
     }
 
+    /// Refuses a rate at which a block would take longer than a duration can be.
+    pub(super) fn check_rate(&self) -> Result<(), Fault> {
+        match self.rate {
+            Some(rate) if !(rate >= 1.0 && rate.is_finite()) => Err(Fault::Contradiction(format!(
+                "a rate of {rate} bytes per second is below 1 or not finite"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the job of the strategy. The data of file i starts at offset i × `stride`.
     pub(super) fn job(&self, stride: u64) -> Result<Job, Fault> {
         if let Some(reason) = (self.strategy.refuses)(self.backend) {
@@ -79,6 +89,7 @@ impl Options {
                 self.strategy.name, self.backend.name
             )));
         }
+        self.check_rate()?;
         if self.rate.is_some() && self.strategy.recycles {
             return Err(Fault::Contradiction(format!(
                 "{} does not generate while it writes, so it has no --rate",
@@ -213,6 +224,19 @@ pub fn name_of_durability(durability: Durability) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_at_which_nothing_would_ever_be_due_is_refused() {
+        let refused = |rate| {
+            let rate = Some(rate);
+            let options = Options::new(1, Settings::default());
+            Options { rate, ..options }.check_rate().is_err()
+        };
+        for rate in [1e-30, 0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(refused(rate), "{rate}");
+        }
+        assert!(!refused(1.0));
+    }
 
     #[test]
     fn names_lead_to_values_and_back() {

@@ -24,6 +24,7 @@ pub fn command(options: &Options, path: &Path) -> Result<Command, FileError> {
         let message = format!("{name} does not support {option}");
         return Err(failed(Fault::Contradiction(message)));
     }
+    options.check_rate().map_err(failed)?;
     let python = interpreter()
         .map_err(|reason| failed(Fault::Unavailable(format!("{name} cannot run: {reason}"))))?;
     let file = sink::resolve(path).map_err(failed)?;

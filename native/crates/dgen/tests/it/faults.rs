@@ -244,6 +244,40 @@ fn tmpfs_is_never_reported_as_direct() {
     assert!(line.notes[0].contains("0x1021994"), "{:?}", line.notes);
 }
 
+/// ramfs creates the file before it refuses the flag, and tmpfs refuses the pages only when they are written.
+#[test]
+fn an_option_that_the_file_system_refuses_leaves_the_folder_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    for (system, option) in [("ramfs", "--direct require"), ("tmpfs", "--dontcache on")] {
+        let script = format!(
+            "mount -t {system} none \"$2\" && echo old > \"$2/file\" || exit 9; \
+             \"$1\" run write --backend pwrite {option} --size 9 \"$2/file\" 2>&1; echo code $?; ls -A \"$2\"; cat \"$2/file\""
+        );
+        let Some(message) = run_in_namespace(&script, folder.path()) else {
+            return;
+        };
+        let lines: Vec<_> = message.lines().collect();
+        assert_eq!(lines[1..], ["code 1", "file", "old"], "{message}");
+    }
+}
+
+#[test]
+fn threads_that_cannot_be_started_to_validate_are_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "contents").unwrap();
+    let mut command = Command::new(DGEN);
+    command.args(["validate", "--readers", "2"]).arg(&file);
+    for call in [libc::SYS_clone, libc::SYS_clone3] {
+        refuse(&mut command, call, libc::EAGAIN, None);
+    }
+    let output = command.output().unwrap();
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.contains("cannot start a thread"), "{message}");
+}
+
 #[test]
 fn a_limit_on_the_size_of_files_is_an_error_not_a_signal() {
     let folder = tempfile::tempdir().unwrap();
@@ -294,6 +328,26 @@ fn without_io_uring_uring_is_unavailable_and_no_other_mode_replaces_it() {
         let reason = found.unwrap().unavailable.as_deref().unwrap();
         assert!(reason.contains("os error 1"), "{reason}");
     }
+    let program = folder.path().join("fio");
+    fs::copy("/bin/true", &program).unwrap();
+    let arguments = ["--strategy", "fio", "--backend", "uring"];
+    let mut command = write(&arguments, &folder.path().join("file"));
+    command.env("PATH", folder.path());
+    let output = forbid(&mut command, libc::SYS_io_uring_setup)
+        .output()
+        .unwrap();
+    let message = stderr(&output);
+    assert!(message.contains("fio with uring cannot run"), "{message}");
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    let mut describe = Command::new(DGEN);
+    describe.arg("describe").env("PATH", folder.path());
+    let output = forbid(&mut describe, libc::SYS_io_uring_setup)
+        .output()
+        .unwrap();
+    let with_fio: worker::describe::Description = serde_json::from_slice(&output.stdout).unwrap();
+    let strategies = &with_fio.axes["strategy"].values;
+    let fio = strategies.iter().find(|value| value.name == "fio").unwrap();
+    assert_eq!(fio.unavailable, None);
     // Strategies with another driver do not depend on the ring.
     let others = described.axes["strategy"].values.iter().filter(|value| {
         let known = dgen::write::strategy::strategy(&value.name).unwrap();
@@ -308,6 +362,7 @@ fn a_probe_reports_the_available_backend() {
     let probe = |backend: &str| {
         let mut command = Command::new(DGEN);
         command.args(["probe", "--json", "--seconds", "1", "--backend", backend]);
+        command.args(["--durability", "fdatasync:3"]);
         command.arg(folder.path());
         command
     };
@@ -322,6 +377,7 @@ fn a_probe_reports_the_available_backend() {
     };
     let without = table(forbid(&mut probe("available"), libc::SYS_io_uring_setup));
     assert_eq!(without["effective"]["backend"], "pwrite");
+    assert_eq!(without["effective"]["durability"], "fdatasync:3");
     let expected = if no_ring() { "pwrite" } else { "uring" };
     let with = table(&mut probe("available"));
     assert_eq!(with["effective"]["backend"], expected);

@@ -151,3 +151,15 @@ fn an_error_of_progress_ends_the_writing() {
     assert_eq!(result.unwrap_err().to_string(), "enough");
     assert_eq!(calls, 1);
 }
+
+#[test]
+fn an_error_removes_the_file_to_which_a_link_leads() {
+    let folder = tempfile::tempdir().unwrap();
+    let (link, target) = (folder.path().join("link"), folder.path().join("target"));
+    std::os::unix::fs::symlink("target", &link).unwrap();
+    std::fs::write(&target, "old").unwrap();
+    let text = Text::new(KINDS[0], 42, 1000);
+    let failed = write_file(&text, &link, &mut |_| Err(std::io::Error::other("enough")));
+    failed.unwrap_err();
+    assert!(link.is_symlink() && !target.exists());
+}
