@@ -87,8 +87,6 @@ fn in_blocks(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
     #[test]
     fn unicode_gives_the_words_of_the_segmenter(text in texts(), block in 1..500_usize, piece in 1..500_usize) {
         let table = in_blocks(text.as_bytes(), "unicode", Case::Original, block, piece).unwrap();

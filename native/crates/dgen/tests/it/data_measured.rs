@@ -1,5 +1,7 @@
 //! The bytes themselves, measured from outside and compared with the settings.
 
+use std::collections::HashSet;
+
 use dgen::data::{Data, Ratio, Settings};
 use redundancy::{Ratios, measure, ratios};
 
@@ -91,21 +93,21 @@ fn so_many_units_are_different() {
         for distance in ["adjacent", "uniform", "set:1", "set:16"] {
             for compress in [None, Some("2@512")] {
                 let data = data(3, Some(&format!("{ratio}@512,{distance}")), compress);
-                // Prefixes of any length, and a whole window of 65 536 units from anywhere.
+                // Prefixes of any length, and for two ratios a whole window of 65 536 units from anywhere.
+                let windows = compress.is_none() && ["1.25", "3"].contains(&ratio);
                 for (start, units) in [(0, 1), (0, 10), (0, 999), (0, 10_000), (7 << 16, 1 << 16)] {
-                    if units == 1 << 16 && compress.is_some() {
+                    if units == 1 << 16 && !windows {
                         continue;
                     }
                     let bytes = bytes(&data, start * 512, units * 512);
-                    let measured = measure(&bytes, 512);
+                    let different = bytes.chunks(512).collect::<HashSet<_>>().len() as u64;
                     let share = thousandths(ratio);
                     let expected = ((units as u64 - 1) * 1000) / share + 1;
                     // A window may start between two first appearances.
                     let slack = u64::from(start > 0);
                     assert!(
-                        (expected..=expected + slack).contains(&measured.different),
-                        "{ratio} {distance} {start} {units}: {} of {expected}",
-                        measured.different
+                        (expected..=expected + slack).contains(&different),
+                        "{ratio} {distance} {start} {units}: {different} of {expected}"
                     );
                 }
             }

@@ -114,8 +114,6 @@ fn search_file(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-
     #[test]
     fn a_printed_query_is_read_as_the_same_query(text in pieces()) {
         match Query::parse(&text) {

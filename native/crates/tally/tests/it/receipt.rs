@@ -260,7 +260,7 @@ fn reading_in_blocks_stays_small() {
     let words = (0..100_000).fold(String::new(), |words, number| {
         words + &format!("{number:07} ")
     });
-    for _ in 0..120 {
+    for _ in 0..60 {
         file.write_all(words.as_bytes()).unwrap();
     }
     let status = tally(&["run", "--output", "none"], &answers)

@@ -174,8 +174,8 @@ fn buffers_that_cannot_be_registered_are_done_without_and_named() {
 fn running_out_of_memory_is_one_line_and_exit_code_1() {
     let folder = tempfile::tempdir().unwrap();
     let (long, many) = (folder.path().join("long"), folder.path().join("many"));
-    fs::write(&long, vec![b'x'; 64 << 20]).unwrap();
-    let words: Vec<_> = (0..1_500_000).map(|number| format!("w{number}")).collect();
+    fs::write(&long, vec![b'x'; 40 << 20]).unwrap();
+    let words: Vec<_> = (0..800_000).map(|number| format!("w{number}")).collect();
     fs::write(&many, words.join(" ")).unwrap();
     for input in [&long, &many] {
         for runtime in ["sequential", "rayon", "pipeline"] {
