@@ -407,6 +407,26 @@ fn a_thread_that_cannot_be_started_is_one_line_and_exit_code_1() {
     }
 }
 
+#[test]
+fn a_line_that_outgrows_the_memory_is_one_line_and_exit_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.jsonl");
+    fs::File::create(&path).unwrap().set_len(70 << 20).unwrap();
+    for engine in ["sequential", "tokio-worker-pool"] {
+        let output = Command::new("sh")
+            .args(["-c", "ulimit -v 100000; exec \"$0\" \"$@\""])
+            .args([env!("CARGO_BIN_EXE_search"), "run", "--query", "task"])
+            .args(["--tokio-workers", "1", "--engine", engine])
+            .arg(&path)
+            .output()
+            .unwrap();
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{engine}: {message}");
+        assert!(message.contains("long.jsonl: a line of more than"));
+        assert_eq!(message.lines().count(), 1, "{engine}: {message}");
+    }
+}
+
 /// A file that is truncated while it is mapped causes an error message, never a silent death.
 #[test]
 fn a_file_that_is_cut_while_it_is_mapped_is_an_error() {
