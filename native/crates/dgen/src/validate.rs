@@ -175,7 +175,12 @@ fn compare(
 impl Task<'_> {
     fn run(&self) -> Result<Differences, FileError> {
         let mut differences = Differences::default();
-        let mut buffer = vec![0; BLOCK];
+        let mut buffer = Vec::new();
+        buffer.try_reserve_exact(BLOCK).map_err(|error| {
+            let reason = format!("a buffer of {BLOCK} bytes cannot be had: {error}");
+            FileError::new(self.path, Fault::Unavailable(reason))
+        })?;
+        buffer.resize(BLOCK, 0);
         while !self.stop.load(Ordering::Relaxed) {
             let offset = self.next.fetch_add(BLOCK as u64, Ordering::Relaxed);
             if offset >= self.end {

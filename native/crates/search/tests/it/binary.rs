@@ -395,7 +395,10 @@ fn a_thread_that_cannot_be_started_is_one_line_and_exit_code_1() {
             .args(["-c", "ulimit -v 300000; exec \"$0\" \"$@\""])
             .args([env!("CARGO_BIN_EXE_search"), "run", "--query", "task"])
             .args(["--engine", engine])
-            .env("SMOL_THREADS", "1000");
+            .env("SMOL_THREADS", "1000")
+            // After a few threads, the next stack does not fit, and what is left suffices for everything else.
+            .env("RUST_MIN_STACK", (64 << 20).to_string())
+            .env("MALLOC_ARENA_MAX", "1");
         if !option.is_empty() {
             command.args([option, "1000"]);
         }
