@@ -21,7 +21,7 @@ from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.build.configuration import lockfile_of, names_within
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
-from bench_framework.foreign import matching_files, read_regular
+from bench_framework.foreign import expanded_home, matching_files, read_regular
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -265,7 +265,7 @@ class _Collector:
             if dataset.kind == "folder":
                 self._add_tree(self.real(dataset.path or ""))
             for pattern in dataset.patterns:
-                if not Path(pattern).expanduser().is_absolute():
+                if not expanded_home(pattern).is_absolute():
                     for file in matching_files(self.folder, pattern):
                         self.add(Path(file))
         for spec in (*plan.builds, *(run.build for run in plan.training)):
