@@ -152,12 +152,7 @@ class SummaryView(ComparisonClaims):
 
         A value without a label of its own is stated with its axis, such as ``io=read``.
         """
-        labels = {
-            (axis.name, value.name): value.label
-            for axis in self.plan.axes
-            for value in axis.values
-            if value.label != value.name
-        }
+        labels = {p: label for p, label in self.plan.value_labels.items() if label != p[1]}
         return tuple(
             " ".join(labels.get(pair, "=".join(pair)) for pair in values)
             for values in self.plan.choose_from

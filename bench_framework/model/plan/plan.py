@@ -288,6 +288,11 @@ class Plan:
         return self.invocation.command(self.scenario_path, self.revisions)
 
     @property
+    def value_labels(self) -> dict[tuple[str, str], str]:
+        """The label of each axis value, by axis and name."""
+        return {(axis.name, v.name): v.label for axis in self.axes for v in axis.values}
+
+    @property
     def sides(self) -> int:
         """The number of revisions at which each configuration of the scenario is measured."""
         return 2 if self.revisions is not None else 1

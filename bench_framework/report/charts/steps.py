@@ -116,7 +116,7 @@ def _short(data: ReportData, cell_id: str | None) -> str:
 def _name(data: ReportData, step: Step) -> str:
     """Return the names of the changes: of an experiment with this change, or of the level."""
     names = {e.change[0]: e.name for e in data.plan.experiments if len(e.change) == 1}
-    labels = {(a.name, v.name): v.label for a in data.plan.axes for v in a.values}
+    labels = data.plan.value_labels
     keys = [(c.axis, c.after) for c in step.changes]
     return listed([names.get(key) or labels.get(key) or key[1] for key in keys])
 
