@@ -285,10 +285,9 @@ def refuse_invalid(
     if state.state != "measured":
         verdict = state.refusal or Verdict.INCONCLUSIVE  # of a cell that was not started
         return replace(comparison, verdict=verdict, reason=state.reason)
+    ref = plan.cell(comparison.ref_cell_id)
+    name = f"the reference {ref.label}" if ref.role is Role.CANDIDATE else "the baseline"
     if reference.state != "measured":
-        name = "the baseline"
-        if (ref := plan.cell(comparison.ref_cell_id)).role is Role.CANDIDATE:
-            name = f"the reference {ref.label}"
         reason = (reference.reason or message("")).at(name)
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
@@ -296,28 +295,11 @@ def refuse_invalid(
         return replace(
             comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, unadjusted=None
         )
-    ours, theirs = (samples[c].blocks for c in (comparison.cell_id, comparison.ref_cell_id))
-    return refuse_incomplete(comparison, ours, theirs, VOID_SHARE)
-
-
-def refuse_incomplete(
-    comparison: Comparison, blocks: Sequence[Block], reference: Sequence[Block], share: float
-) -> Comparison:
-    """Refuse a comparison whose metric is missing in more than a `share` of either side's rounds.
-
-    The missing runs may be the slow ones (`docs/method.md#declared-metrics`).
-    """
-    for verdict, side, name in (
-        (Verdict.FAILED, blocks, ""),
-        (Verdict.NOT_COMPARABLE, reference, "the baseline"),
+    for verdict, side, place in (
+        (Verdict.FAILED, comparison.cell_id, ""),
+        (Verdict.NOT_COMPARABLE, comparison.ref_cell_id, name),
     ):
-        missing = [b for b in side if comparison.metric in b.missing]
-        if missing and len(missing) > share * len(side):
-            reason = Reason(
-                ReasonCode.UNREADABLE_METRIC,
-                f"{comparison.metric} could not be read in {len(missing)} of {len(side)} "
-                f"rounds: {missing[0].missing[comparison.metric]}",
-                name,
-            )
+        if cause := samples[side].incomplete.get(comparison.metric):
+            reason = Reason(ReasonCode.UNREADABLE_METRIC, cause, place)
             return replace(comparison, verdict=verdict, reason=reason)
     return comparison

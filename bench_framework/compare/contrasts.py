@@ -61,6 +61,7 @@ class ContrastData:
 
     Attributes:
         looks: the schedule of interim analyses, with their number J.
+        usable: ids of the cells that were measured as planned and have the metric in enough rounds.
         last: input id → round of the last interim analysis. Inputs without one are not judged.
         tripped: ids of inputs whose A/A control differs significantly in the metric.
         higher: whether larger values of it are better; the sign of its logarithms is then changed.
@@ -135,7 +136,7 @@ def measured(
         plan,
         looks,
         runs.samples,
-        runs.usable,
+        runs.usable_for(metric),
         {look.input_id: look.round for look in sorted(taken, key=lambda look: look.round)},
         frozenset(f.input_id for f in floors if f.tripped and f.metric == metric),
         metric,

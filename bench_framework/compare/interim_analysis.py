@@ -227,7 +227,8 @@ def best_group(
     """
     metric = stage.policy.headline
     planned = stage.plan.compared_cells(input_id)
-    usable = [c for c in planned if c.id in stage.runs.usable]
+    known = stage.runs.usable_for(metric)
+    usable = [c for c in planned if c.id in known]
     pairs = [(b, a, metric) for a, b in itertools.combinations(usable, 2)]
     if not pairs or not stage.reached:
         return BestGroup(input_id, metric, (), complete=False)

@@ -82,7 +82,7 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
 def _case(runs: Runs, pair: CellPair, rule: JudgeRule) -> Case | None:
     """Return a pair with its data; `None` if there is nothing to judge."""
     cells = [pair.cell_id, pair.ref_cell_id]
-    if not runs.usable.issuperset(cells) or not pair.reached:
+    if not runs.usable.issuperset(cells) or runs.lack(pair.metric, *cells) or not pair.reached:
         return None
     if pair.control_id in runs.usable:
         cells.append(pair.control_id)

@@ -1,6 +1,6 @@
 """Samples: one value per cell, metric and round, and pairs. No numpy, for the live display."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
@@ -25,6 +25,8 @@ class Sample:
         void: rounds in which the cell failed or timed out, or whose page cache was not verified
             as requested.
         blocks: all blocks, including those of void rounds, in order of execution, without warm-up.
+        incomplete: metrics that more than 5 % of the rounds lack, with the reason. They are not
+            compared, because the missing runs may be the slow ones (`docs/method.md#declared-metrics`).
     """
 
     cell_id: str
@@ -32,6 +34,7 @@ class Sample:
     runs: Mapping[int, int] = field(default_factory=dict)
     void: frozenset[int] = frozenset()
     blocks: tuple[Block, ...] = ()
+    incomplete: Mapping[Metric, str] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -130,7 +133,16 @@ def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = No
         runs={b.round: max(1, len(b.wall_s)) for b in good},
         void=frozenset(b.round for b in blocks) - {b.round for b in good},
         blocks=tuple(blocks),
+        incomplete=dict(_incomplete(blocks)),
     )
+
+
+def _incomplete(blocks: Sequence[Block]) -> Iterator[tuple[Metric, str]]:
+    for metric in sorted({name for block in blocks for name in block.missing}):
+        lacking = [block for block in blocks if metric in block.missing]
+        if len(lacking) > VOID_SHARE * len(blocks):
+            share = f"{len(lacking)} of {len(blocks)} rounds"
+            yield metric, f"{metric} could not be read in {share}: {lacking[0].missing[metric]}"
 
 
 def pair(

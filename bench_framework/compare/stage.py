@@ -29,6 +29,14 @@ class Runs:
     higher: frozenset[Metric]
     same: same_programs.Pairs
 
+    def usable_for(self, *metrics: Metric) -> frozenset[str]:
+        """Return the usable cells that have these metrics in enough rounds."""
+        return frozenset(c for c in self.usable if not any(self.lack(m, c) for m in metrics))
+
+    def lack(self, metric: Metric, *cell_ids: str) -> bool:
+        """Return whether a cell lacks a metric in so many rounds that nothing is compared."""
+        return any(metric in self.samples[c].incomplete for c in cell_ids if c in self.samples)
+
 
 def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) -> Runs:
     """Collect the runs of a record, or of one of its inputs."""

@@ -48,12 +48,14 @@ def _among(group: BestGroup) -> list[Comparison]:
 
 
 def comparable_pairs(stage: Stage, comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons without a refused cell, and of two different programs."""
+    """Return the comparisons that are not refused, and of two different programs."""
     refused = {s.cell_id for s in stage.runs.states if s.refusal}
     return [
         c
         for c in comparisons
-        if not {c.cell_id, c.ref_cell_id} & refused and c.reason != ONE_PROGRAM
+        if not {c.cell_id, c.ref_cell_id} & refused
+        and not stage.runs.lack(c.metric, c.cell_id, c.ref_cell_id)
+        and c.reason != ONE_PROGRAM
     ]
 
 
@@ -84,7 +86,8 @@ def settled_cells(
 ) -> tuple[str, ...]:
     """Return the cells that no cell beats and that no open comparison contains."""
     in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
-    cells = (c for c in stage.plan.cells_of(input_id) if c.id in stage.runs.usable - in_use)
+    usable = stage.runs.usable_for(*stage.policy.sampled)
+    cells = (c for c in stage.plan.cells_of(input_id) if c.id in usable - in_use)
     return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 

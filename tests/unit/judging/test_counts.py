@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.cell_state import refuse_incomplete
 from bench_framework.compare.exact_metrics import summaries
 from bench_framework.compare.medians import compare_counts, spread
 from bench_framework.compare.samples import collect
@@ -20,7 +19,7 @@ from bench_framework.text import words
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause, say
-from tests.build import make_block, make_comparison
+from tests.build import make_block
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -94,20 +93,6 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
     assert [s.metric for s in summaries(observations, [by_metric["minor_faults"]])] == [
         "instructions"
     ]
-
-
-def test_a_metric_that_is_often_missing_is_not_compared() -> None:
-    block = make_block()
-    whole, lacking = [block] * 10, [*[block] * 9, replace(block, missing={"x": "why not"})]
-    given = make_comparison("c", "r", "x", "headline", Verdict.BETTER)
-    assert refuse_incomplete(given, whole, whole, 0.05) is given
-    assert refuse_incomplete(given, lacking, whole, 0.2) is given
-    failed = refuse_incomplete(given, lacking, whole, 0.05)
-    assert (failed.verdict, phrase(failed.reason)) == (
-        Verdict.FAILED,
-        "x could not be read in 1 of 10 rounds: why not",
-    )
-    assert refuse_incomplete(given, whole, lacking, 0.05).verdict is Verdict.NOT_COMPARABLE
 
 
 def claim(
