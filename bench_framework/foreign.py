@@ -141,6 +141,15 @@ def matching_files(folder: Path, pattern: str) -> list[str]:
     return [str(folder / name) for name in sorted(names) if not fault_of(folder / name)]
 
 
+LARGEST_NUMBER: Final = 1e18
+"""Numbers above this and below 1 ÷ this are no measured values, but signs such as `DBL_MAX` for none."""
+
+
+def in_range(value: float) -> bool:
+    """Return whether a number is 0, or from 1e-18 to 1e18 with either sign."""
+    return value == 0 or 1 / LARGEST_NUMBER <= abs(value) <= LARGEST_NUMBER
+
+
 def parse_json(
     text: str | bytes,
     *,

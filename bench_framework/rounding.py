@@ -23,8 +23,8 @@ LARGEST_RATIO: Final = 1e6
 EXACT_DECIMALS: Final = 3
 """Decimals of a ratio without an interval."""
 
-_WIDE: Final = Context(prec=400)
-"""A context with enough precision for every float with six decimals."""
+WIDE: Final = Context(prec=400)
+"""A context with enough precision for every float with six decimals. The default one has 28 digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +110,9 @@ def three_digits(value: float) -> int:
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:
     step = Decimal(1).scaleb(-decimals)
     return Rounded(
-        decimal(estimate).quantize(step, ROUND_HALF_EVEN, _WIDE),
-        decimal(lo).quantize(step, ROUND_FLOOR, _WIDE),
-        decimal(hi).quantize(step, ROUND_CEILING, _WIDE),
+        decimal(estimate).quantize(step, ROUND_HALF_EVEN, WIDE),
+        decimal(lo).quantize(step, ROUND_FLOOR, WIDE),
+        decimal(hi).quantize(step, ROUND_CEILING, WIDE),
         decimals,
     )
 

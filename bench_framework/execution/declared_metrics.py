@@ -18,7 +18,7 @@ from bench_framework.execution import benches
 from bench_framework.execution.answers import AnswerReader, Signature, signature
 from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import in_range, parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
@@ -213,6 +213,8 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
 def _finite(value: float, metric: DeclaredMetric) -> float:
     if not math.isfinite(scaled := value * metric.scale):
         raise Missing(f"{value} is not a finite number")
+    if not in_range(scaled):
+        raise Missing(f"{value} is out of range")
     return scaled
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import AnswerError
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import in_range, parse_json, read_regular
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.record.run import Answer, Receipt
 from bench_framework.units import counted
@@ -156,6 +156,8 @@ def _number(key: str, value: object, least: float) -> float:
         raise TypeError(f"{key} is {value!r}, not a number")
     if value < least:
         raise ValueError(f"{key} is negative")
+    if not in_range(value):
+        raise ValueError(f"{key} is {value!r}, which is out of range")
     return float(value)
 
 

@@ -16,6 +16,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     FINE_ENOUGH,
     LARGEST_RATIO,
+    WIDE,
     Rounded,
     decimal,
     decimals_of,
@@ -212,7 +213,7 @@ def percent_up(fraction: float | None) -> str:
         return f"0{THIN_SPACE}%"
     value = decimal(fraction) * 100
     step = Decimal(1).scaleb(-max(0, 1 - value.adjusted()))
-    return f"{_text(value.quantize(step, ROUND_CEILING))}{THIN_SPACE}%"
+    return f"{_text(value.quantize(step, ROUND_CEILING, WIDE))}{THIN_SPACE}%"
 
 
 def show_size(size: float, family: str) -> str:
@@ -292,7 +293,7 @@ def fixed(value: float | Decimal, decimals: int, rounding: str = ROUND_HALF_EVEN
     if not math.isfinite(value):
         return INFINITY if value > 0 else MINUS + INFINITY
     exact = value if isinstance(value, Decimal) else decimal(value)
-    return _text(exact.quantize(Decimal(1).scaleb(-decimals), rounding))
+    return _text(exact.quantize(Decimal(1).scaleb(-decimals), rounding, WIDE))
 
 
 def _text(value: Decimal) -> str:

@@ -43,6 +43,8 @@ def printed(**fields: Any) -> DeclaredMetric:
         ('log line\n{"a": 7}\n', printed(path=("a",)), 7.0),
         ('{"a": 7, "b": 1, "b": 2, "a": 7}', printed(path=("a",)), 7.0),
         ("v=1_000", printed(regex=r"v=(\S+)"), 1000.0),
+        ("v=0", printed(regex=r"v=(\S+)"), 0.0),
+        ("v=1e18", printed(regex=r"v=(\S+)"), 1e18),
     ],
 )
 def test_a_number_is_read_in_stored_units(
@@ -62,6 +64,11 @@ def test_a_number_is_read_in_stored_units(
         ('{"a": true}', printed(path=("a",)), "which is not a number"),
         ('{"a": NaN}', printed(path=("a",)), "not a finite number"),
         ('{"a": 1e999}', printed(path=("a",)), "not a finite number"),
+        ("v=1.8e308", printed(regex=r"v=(\S+)"), "not a finite number"),
+        ("v=1.7e308", printed(regex=r"v=(\S+)"), "1.7e+308 is out of range"),
+        ('{"a": -1e25}', printed(path=("a",)), "-1e+25 is out of range"),
+        ('{"a": 5e-324}', printed(path=("a",)), "5e-324 is out of range"),
+        ('{"a": 1e-12}', printed(path=("a",), unit="s", scale=1e-9), "1e-12 is out of range"),
         ('{"b": 1}', printed(path=("a",)), "there is no `a` at its top"),
         ("no json", printed(path=("a",)), "neither the whole text nor its last line is JSON"),
         ("", printed(path=("a",)), "there is no `a`"),

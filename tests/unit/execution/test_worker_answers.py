@@ -214,12 +214,14 @@ def test_none_compares_nothing(tmp_path: Path) -> None:
         b"[" * 200_000,
         b'{"protocol": 1, "answer": {"digest": "a"}, "phases_s": {"x": NaN}}',
         b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1e999}}',
+        b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1.7e308}}',
+        b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1e-20}}',
         b'{"protocol": 1, "answer": {"digest": "\\ud800"}}',
         b'{"protocol": 1, "answer": {"digest": "a", "count": 99999999999999999999}}',
         b'{"protocol": 1, "answer": {"digest": "a", "count": ' + b"1" * 5000 + b"}}",
         b'{"protocol": 1, "answer": {"digest": "a"}, "metrics": {"x": 1' + b"0" * 400 + b"}}",
     ],
-    ids=["deep", "nan", "infinite", "surrogate", "too large", "too long", "no float"],
+    ids=["deep", "nan", "infinite", "huge", "tiny", "surrogate", "count", "digits", "no float"],
 )
 def test_a_line_that_a_record_cannot_store_is_invalid(line: bytes) -> None:
     with pytest.raises(AnswerError) as caught:

@@ -11,6 +11,7 @@ from bench_framework.text.numbers import (
     TIMES_FROM,
     column_decimals,
     column_size,
+    fixed,
     metric_unit,
     percent_up,
     show_change,
@@ -47,6 +48,11 @@ def test_a_bound_that_could_be_rounded_onto_1_gets_more_digits() -> None:
 
 def test_an_open_interval_has_an_infinite_bound() -> None:
     assert str(show_ratio(1.2, 0.0, float("inf"), 0.02)) == "1.20 [0.00, ∞]"
+
+
+def test_a_number_may_have_more_digits_than_a_decimal_by_default() -> None:
+    assert fixed(1e36, 4) == f"1{'0' * 36}.0000"
+    assert percent_up(1e36).startswith("1" + "0" * 38)
 
 
 def test_an_extreme_bound_is_infinite() -> None:
