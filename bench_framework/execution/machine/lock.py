@@ -145,8 +145,17 @@ def _wait(fd: int, mode: int, start: float, check: Callable[[float, float], str]
 
 def lock_path() -> Path:
     """Return the lock file that all users of this machine share."""
-    writable = (folder for folder in FOLDERS if folder.is_dir() and os.access(folder, os.W_OK))
-    return next(writable, FOLDERS[-1]) / NAME
+    shared = (folder for folder in FOLDERS if _all_may_write(folder))
+    return next(shared, FOLDERS[-1]) / NAME
+
+
+def _all_may_write(folder: Path) -> bool:
+    """Return whether a folder is writable for every user: root alone would take another lock than others."""
+    return (
+        folder.is_dir()
+        and bool(folder.stat().st_mode & stat.S_IWOTH)
+        and os.access(folder, os.W_OK)  # false if the file system is read-only
+    )
 
 
 def _open(path: Path) -> int:

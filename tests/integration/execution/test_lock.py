@@ -12,6 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from bench_framework.errors import MachineError, UsageError
+from bench_framework.execution.machine import lock
 from bench_framework.execution.machine.lock import MachineLock, locked
 from bench_framework.execution.progress import SilentObserver, Update, Waiting
 
@@ -59,6 +60,17 @@ def test_a_path_that_is_not_a_regular_file_is_refused(tmp_path: Path, kind: str)
         take(path)
     assert caught.value.code == "BC409"
     assert precious.read_text() == "keep me"
+
+
+def test_the_lock_is_where_every_user_may_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, mode in (("of-root", 0o755), ("of-all", 0o1777), ("also", 0o777)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name).chmod(mode)
+    folders = [tmp_path / name for name in ("missing", "of-root", "of-all", "also")]
+    monkeypatch.setattr(lock, "FOLDERS", folders)
+    assert lock.lock_path() == tmp_path / "of-all" / "benchctl.lock"
 
 
 def test_waiting_ends_after_the_limit_and_names_the_owner(
