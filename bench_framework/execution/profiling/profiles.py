@@ -20,7 +20,7 @@ from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
-from bench_framework.model.plan.profile import ProfilePolicy
+from bench_framework.model.plan.profile import ProfilePolicy, UnwindingWanted
 from bench_framework.model.record.profile import Frame, Profile, Stack, Unwinding
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store import layout
@@ -32,6 +32,13 @@ FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
 """Keys of the build profile. Line tables suffice to name functions; a scenario may set more."""
 NONE: Final = frozenset({"0", "false", "none"})
+
+
+def unwinding_of(spec: BuildSpec | None, stacks: UnwindingWanted) -> Unwinding:
+    """Return how perf finds callers. Only programs that cargo builds surely have frame pointers."""
+    if stacks != "auto":
+        return stacks
+    return "frame-pointers" if spec is not None and spec.by_cargo else "dwarf"
 
 
 def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Build:
@@ -172,9 +179,7 @@ class _CellProfiler:
         binary = known[measured.id]
         if not binary.ok:
             return str(binary.message)
-        unwinding: Unwinding = "dwarf" if spec is None else "frame-pointers"
-        if self.policy.stacks != "auto":
-            unwinding = self.policy.stacks
+        unwinding = unwinding_of(spec, self.policy.stacks)
         program, given = replace(measured, path=binary.path), self.inputs.get(cell.input_id)
         tuning = str(self.record.path / layout.TUNING)
         try:

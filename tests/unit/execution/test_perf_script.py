@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.counting.callgrind import FunctionCosts
+from bench_framework.execution.profiling.profiles import unwinding_of
 from bench_framework.execution.profiling.samplers import (
     MOST_FRAMES,
     Samples,
@@ -14,6 +15,8 @@ from bench_framework.execution.profiling.samplers import (
     samples_of,
 )
 from bench_framework.execution.symbols import plain_name
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.command_build import CommandBuild
 from bench_framework.model.record.profile import Frame
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "perf"
@@ -44,6 +47,14 @@ def test_stacks_begin_with_the_outermost_frame_and_names_are_demangled() -> None
     assert samples.total == 4
     assert samples.events == Counter({"cpu-clock": 4})
     assert samples.lost == 0
+
+
+def test_only_programs_of_cargo_have_frame_pointers_for_sure() -> None:
+    by_commands = BuildSpec("/sources", "prog", by_commands=CommandBuild((("make",),)))
+    for spec in (None, BuildSpec("", "prog"), by_commands):
+        assert unwinding_of(spec, "auto") == "dwarf"
+    assert unwinding_of(BuildSpec("crate", "prog"), "auto") == "frame-pointers"
+    assert unwinding_of(None, "frame-pointers") == "frame-pointers"
 
 
 def test_an_older_perf_with_commands_offsets_inlined_functions_and_unusual_names() -> None:
