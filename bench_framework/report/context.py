@@ -9,6 +9,7 @@ from typing import Any
 
 from bench_framework.compare.decide import in_times, judged_pairs
 from bench_framework.model.facts import Claim
+from bench_framework.model.metrics import WALL, is_exact
 from bench_framework.model.plan.arguments import INPUT, filled
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.plan.policies import Metric
@@ -375,8 +376,9 @@ class ReportData:
         return "×".join(self.rounds_and_runs(cell_ids))
 
     def rounds_and_runs(self, cell_ids: Iterable[str]) -> tuple[str, str]:
-        """Return the rounds and the runs per round, each as a number or a range."""
-        known = [s for c in cell_ids if (s := self.summary(c, self.metric)) and s.n_rounds]
+        """Return the rounds and the timed runs per round, each as a number or a range."""
+        metric = WALL if is_exact(self.metric) else self.metric
+        known = [s for c in cell_ids if (s := self.summary(c, metric)) and s.n_rounds]
         runs = span(round(s.n_runs / s.n_rounds) for s in known)
         return span(s.n_rounds for s in known), runs
 

@@ -116,10 +116,13 @@ def compare_record(
             size = counted(judgement.looks.family, "comparison")
             note = f"exploratory: chosen after measuring; {size}, Holm-adjusted"
             document = replace(document, run_line=f"{document.run_line}  {note}")
+    baselines = {cell.id for cell in record.plan.cells if cell.role is Role.BASELINE}
     compared = tuple(
         c
         for c in judgement.comparisons
-        if c.family == "headline" or (c.family == "memory" and c.metric in metrics)
+        if c.family == "headline"
+        or (c.family == "exact" and c.ref_cell_id in baselines)
+        or (c.family == "memory" and c.metric in metrics)
     )
     return ComparisonPage(document, compared)
 

@@ -333,6 +333,23 @@ def test_the_comparisons_of_a_record_are_printed(tmp_path: Path) -> None:
     assert valid("compare", done.stdout)["comparisons"]
 
 
+def test_deterministic_metrics_are_compared_and_have_no_rounds_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_size(plan: Plan, metrics: tuple[str, ...] = ("binary_size",)) -> Plan:
+        plan = built_plan(plan)
+        return replace(plan, judge=replace(plan.judge, metrics=metrics))
+
+    built_plan = built
+    monkeypatch.setattr("tests.unit.workflow.test_comparison.built", of_size)
+    created = record(tmp_path, 1)
+    page = compare_record(tmp_path / "results", "@last")
+    (baseline,) = (c.id for c in created.plan.cells if c.role is Role.BASELINE)
+    compared = [(c.metric, c.ref_cell_id, c.verdict) for c in page.comparisons]
+    assert compared == [("binary_size", baseline, Verdict.EQUIVALENT)] * 3
+    assert page.document.run_line.endswith(" · 20 rounds")
+
+
 def test_an_infinite_bound_is_a_text() -> None:
     comparison = Comparison(
         "a", "b", "wall", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
