@@ -51,7 +51,7 @@ def compare(
     if metric not in COUNTED:
         pair = (builds.get(plan.build_id(c)) for c in (cell, reference))
         ours, theirs = (cell_state.exact_value(build, metric) for build in pair)
-        if not ours or not theirs:
+        if ours is None or theirs is None:
             return replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))
         return medians.compare_exact(draft, ours, theirs)
     for verdict, side, name in (
@@ -66,11 +66,6 @@ def compare(
         counted = all(counts_of(observations, side.id, INSTRUCTIONS) for side in (cell, reference))
         code = ReasonCode.NOT_VISIBLE if counted else ReasonCode.NOT_COUNTED
         return replace(draft, reason=Reason(code))
-    if not all(map(all, counts)):
-        if any(map(any, counts)):
-            return replace(draft, reason=Reason(ReasonCode.ZERO_COUNT))
-        # Two counts of zero are equal, but have no ratio.
-        counts = [[1.0] * len(values) for values in counts]
     return medians.compare_counts(draft, *counts)
 
 

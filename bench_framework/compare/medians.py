@@ -134,12 +134,13 @@ def compare_exact(draft: Comparison, value: float, reference: float) -> Comparis
     """Compare two values of a deterministic metric.
 
     Values that differ by at most ε are equivalent. Beyond the margin, the verdict is better or
-    worse; between ε and the margin, better or worse, size uncertain.
-
-    Raises `ValueError`: a value is not positive.
+    worse; between ε and the margin, better or worse, size uncertain. Two zeros are equal; one zero
+    has no ratio and no verdict.
     """
-    if value <= 0 or reference <= 0:
-        raise ValueError(f"{draft.metric} has no ratio: {value} against {reference}")
+    if not value and not reference:
+        value = reference = 1.0
+    if not value or not reference:
+        return replace(draft, reason=Reason(ReasonCode.ZERO_COUNT))
     quotient = value / reference
     interval = Interval(quotient, quotient, quotient, 1.0)
     verdict = decide_by_interval(interval, "exact", draft.thresholds).verdict
@@ -162,10 +163,13 @@ def compare_counts(
     repetitions). The verdict is that of the resulting interval of the ratio
     (`docs/method.md#exact-metrics`).
 
-    Raises `ValueError`: a count is not positive, or a side has no count.
+    Raises `ValueError`: a side has no count.
     """
     if not counts or not reference:
         raise ValueError(f"{draft.metric} was not counted")
+    every = (*counts, *reference)
+    if any(every) and not all(every):
+        return replace(draft, reason=Reason(ReasonCode.ZERO_COUNT))
     exact = compare_exact(draft, statistics.median(counts), statistics.median(reference))
     exact = replace(exact, runs=len(counts), runs_ref=len(reference))
     repetitions = min(len(counts), len(reference))
@@ -185,4 +189,4 @@ def compare_counts(
 
 def spread(counts: Sequence[float]) -> float:
     """Return the logarithm of the largest count over the smallest; 0 if all are equal."""
-    return log(max(counts) / min(counts))
+    return log(max(counts) / min(counts)) if any(counts) else 0.0

@@ -244,10 +244,10 @@ class _Records:
                 cell_state.exact_value(one.build(cell), metric) for one, cell in self._sides(match)
             )
             draft = self._draft(match, metric)
-            if theirs and ours:
-                draft = medians.compare_exact(draft, ours, theirs)
-            else:
+            if theirs is None or ours is None:
                 draft = replace(draft, reason=Reason(ReasonCode.UNKNOWN_METRIC, metric))
+            else:
+                draft = medians.compare_exact(draft, ours, theirs)
             label = self.after.plan.variant(match.after.variant_id).label
             yield BridgedCell(label, "", match.role, draft, theirs, ours, match.change)
 

@@ -67,7 +67,11 @@ def test_copies_of_one_program_with_varying_counts_rarely_differ(runs: int, most
 def test_no_count_has_no_ratio() -> None:
     with pytest.raises(ValueError, match="was not counted"):
         compared([], [1.0])
-    assert spread([2.0, 2.0]) == 0
+    assert spread([2.0, 2.0]) == spread([0.0]) == 0
+    zero = compared([0.0, 0.0], [0.0, 0.0])
+    assert (zero.verdict, zero.shown, zero.runs) == (Verdict.EQUIVALENT, Interval(1, 1, 1, 1), 2)
+    for counts in ([0.0, 0.0], [0.0, 1.0]):
+        assert phrase(compared(counts, [1.0, 1.0]).reason).startswith("one side counts none")
 
 
 def test_runs_outside_timing_have_separate_summaries() -> None:

@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, theilslopes
 
-from bench_framework.compare import data_quality, medians, samples
+from bench_framework.compare import data_quality, exact_metrics, medians, samples
 from bench_framework.features.scaling import compute as scaling
+from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record import contention
-from bench_framework.model.record.run import Block
+from bench_framework.model.record.run import Block, Build
 from bench_framework.model.record.sensors import Sensors
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -111,9 +115,28 @@ def test_exact_metrics_need_no_statistics(value: float, expected: Verdict) -> No
     assert medians.compare_exact(SIZE, value, 100).verdict is expected
 
 
-def test_exact_metrics_without_a_ratio_are_refused() -> None:
-    with pytest.raises(ValueError, match="binary_size has no ratio"):
-        medians.compare_exact(SIZE, 0, 100)
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        (0, 0, (Verdict.EQUIVALENT, None)),
+        (0, 3, (Verdict.INCONCLUSIVE, ReasonCode.ZERO_COUNT)),
+        (3, 0, (Verdict.INCONCLUSIVE, ReasonCode.ZERO_COUNT)),
+        (2, 3, (Verdict.BETTER, None)),
+        (None, 0, (Verdict.INCONCLUSIVE, ReasonCode.UNKNOWN_METRIC)),
+    ],
+)
+def test_no_dependency_is_a_known_number(
+    ours: int | None, theirs: int | None, expected: tuple[Verdict, ReasonCode | None]
+) -> None:
+    plan = Study(policy=JudgePolicy(metrics=("dependencies",))).plan
+    specs = {v: BuildSpec("crate", v.id) for v in plan.variants}
+    variants = tuple(replace(v, build=spec) for v, spec in specs.items())
+    plan = replace(plan, variants=variants, builds=tuple(specs.values()), program=None)
+    first, second = (c for c in plan.cells if c.role is not Role.CONTROL)
+    counts = {plan.build_id(second): ours, plan.build_id(first): theirs}
+    builds = {id_: Build(id_, ok=True, dependencies=n) for id_, n in counts.items()}
+    c = exact_metrics.compare(plan, plan.judge, second, first, "dependencies", builds, ())
+    assert (c.verdict, c.reason and c.reason.code) == expected
 
 
 @pytest.mark.parametrize(
