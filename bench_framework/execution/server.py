@@ -289,7 +289,7 @@ def _accepts(host: str, port: int) -> bool:
 
 
 def _responds(url: str) -> bool:
-    """Return whether a URL has a response with a status below 400."""
+    """Return whether a URL has a response with a status below 400, also if the response has no end."""
     parts = urlsplit(url)
     path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
     request = f"GET {path} HTTP/1.1\r\nHost: {parts.netloc}\r\nConnection: close\r\n\r\n"
@@ -298,10 +298,14 @@ def _responds(url: str) -> bool:
         contextlib.suppress(OSError),
         socket.create_connection(address, timeout=CONNECT_S) as connection,
     ):
+        deadline = seconds() + CONNECT_S
         connection.sendall(request.encode())
         # A server may report a connection that is closed before the whole response was read. One that
-        # does not close it ends this by the time limit.
-        while len(response) < MOST_CAPTURED and (part := connection.recv(1 << 16)):
+        # does not close it, such as a stream of events, ends this by the time limit.
+        while len(response) < MOST_CAPTURED and (left := deadline - seconds()) > 0:
+            connection.settimeout(left)
+            if not (part := connection.recv(1 << 16)):
+                break
             response += part
     status = _STATUS.match(response)
     return status is not None and int(status[1]) < FIRST_ERROR

@@ -1,5 +1,6 @@
 """The checks whether a server is ready: connections and HTTP responses."""
 
+import contextlib
 import socket
 import threading
 from collections.abc import Iterator
@@ -56,6 +57,27 @@ def test_a_server_that_keeps_the_connection_open_is_ready(
 ) -> None:
     monkeypatch.setattr(server, "CONNECT_S", 0.2)
     assert server._responds(answer(listener, OK, closes=False))
+
+
+def test_a_stream_of_events_is_ready_at_the_time_limit(
+    listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stream() -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+            for _ in range(500):
+                connection.sendall(b": ping\n\n")
+                if ended.wait(0.02):
+                    return
+            ended.set()
+
+    ended = threading.Event()
+    threading.Thread(target=stream, daemon=True).start()
+    monkeypatch.setattr(server, "CONNECT_S", 0.2)
+    assert server._responds(f"http://127.0.0.1:{listener.getsockname()[1]}/events")
+    assert not ended.is_set()
+    ended.set()
 
 
 def test_a_connection_shows_that_a_server_is_ready(listener: socket.socket) -> None:
