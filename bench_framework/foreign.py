@@ -50,10 +50,16 @@ def read_regular(path: Path, most: int | None = None) -> bytes:
     return b"".join(_parts(path, most))
 
 
-def sha256_of(path: Path, most: int | None = None) -> str:
-    """Return the SHA-256 of a file in hex. Raises the errors of `read_regular`."""
+def sha256_of(
+    path: Path, most: int | None = None, check: Callable[[], object] = lambda: None
+) -> str:
+    """Return the SHA-256 of a file in hex. Raises the errors of `read_regular`.
+
+    `check` is called before each MiB: it may raise an error, because a large file takes minutes.
+    """
     digest = hashlib.sha256()
     for part in _parts(path, most):
+        check()
         digest.update(part)
     return digest.hexdigest()
 

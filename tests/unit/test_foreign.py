@@ -3,13 +3,14 @@
 import os
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from bench_framework import foreign
 from bench_framework.cli import console
 from bench_framework.cli.app import run_command_line
-from bench_framework.errors import AnswerError, MachineError, UsageError
+from bench_framework.errors import AnswerError, Interrupted, MachineError, UsageError
 from bench_framework.execution.answers import AnswerReader, digest_file
 from bench_framework.execution.declared_metrics import MetricReader
 from bench_framework.execution.inputs.datasets import prepare_inputs
@@ -117,6 +118,23 @@ def test_an_endless_input_is_an_error(endless: Path, tmp_path: Path) -> None:
     for read in (digest, sha256_of):
         with pytest.raises(OSError, match="not a regular file"):
             read(endless)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_stop_request_ends_the_digest_of_an_input(
+    kind: Literal["file", "folder"], tmp_path: Path
+) -> None:
+    (tmp_path / "input").mkdir()
+    large = tmp_path / "input" / "large"
+    large.write_bytes(bytes(1 << 20))
+    path = large if kind == "file" else large.parent
+    launcher = Launcher()
+    stop = Stop(launcher)
+    session = Session(launcher, {"BENCHCTL_CACHE": str(tmp_path)}, SilentObserver(), stop)
+    stop.request()
+    with pytest.raises(Interrupted):
+        prepare_inputs([Input("i", (), Dataset(kind, "mine", path=str(path)))], tmp_path, session)
+    assert not (tmp_path / "data").exists()
 
 
 def test_an_endless_import_is_an_error(endless: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -116,7 +116,8 @@ def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> P
 
     env, observer = session.env, session.interruptible
     if dataset.kind in USER_KINDS:
-        prepared = user_inputs.prepare(item.id, dataset, cache_root(env) / "data" / "digests")
+        notes = cache_root(env) / "data" / "digests"
+        prepared = user_inputs.prepare(item.id, dataset, notes, session.stop.check)
         observer.notify(DataFinished(item.label, reused=True))
         return prepared
     path = generated_path(dataset, folder, env)
@@ -155,7 +156,7 @@ def _generate(item: Input, dataset: Dataset, path: Path, session: Session) -> st
     with _written(path) as temporary:
         if dataset.kind == "command":
             user_inputs.write_output(dataset, temporary, session.env, session.launcher, step)
-            digest = folders.digest(temporary)
+            digest = folders.digest(temporary, check=session.stop.check)
         else:
             digest = _write_dataset(dataset, temporary, step)
     folders.store_digest(_sidecar(path), digest, path)

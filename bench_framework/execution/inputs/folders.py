@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +31,19 @@ def size(path: Path, chosen: Sequence[str] = ()) -> int:
     return sum(file.stat().st_size for file in files(path, chosen))
 
 
-def digest(path: Path, chosen: Sequence[str] = ()) -> str:
-    """Return the SHA-256 of a file, or of the `sha256sum` listing of a folder sorted by name."""
+def digest(
+    path: Path, chosen: Sequence[str] = (), check: Callable[[], object] = lambda: None
+) -> str:
+    """Return the SHA-256 of a file, or of the `sha256sum` listing of a folder sorted by name.
+
+    `check` is called before each MiB, and may raise an error.
+    """
     if not path.is_dir():
-        return sha256_of(path)
+        return sha256_of(path, check=check)
     listing = hashlib.sha256()
     for file in files(path, chosen):
         name = os.fsencode(file.relative_to(path))
-        listing.update(f"{sha256_of(file)}  ".encode() + name + b"\n")
+        listing.update(f"{sha256_of(file, check=check)}  ".encode() + name + b"\n")
     return listing.hexdigest()
 
 

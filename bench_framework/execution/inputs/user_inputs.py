@@ -33,8 +33,12 @@ _LINES: Final = 5
 """Last lines of stderr in a message."""
 
 
-def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
+def prepare(
+    input_id: str, dataset: Dataset, digests: Path, check: Callable[[], object]
+) -> PreparedInput:
     """Return the user's files with their digest; `digests` is the folder of stored digests.
+
+    `check` is called while the files are digested, and raises `Interrupted` if a stop was requested.
 
     Raises `MachineError` (BC406): a file is missing or cannot be read, or no file matches; BC413,
     there are too many for a command.
@@ -56,7 +60,7 @@ def prepare(input_id: str, dataset: Dataset, digests: Path) -> PreparedInput:
             raise _unfit("BC406.empty-folder", path=path)
         digest = folders.stored_digest(note, path, files)
         if digest is None:
-            digest = folders.digest(path, files)
+            digest = folders.digest(path, files, check)
             # Without the note, the files are digested again next time.
             with contextlib.suppress(MachineError):
                 folders.store_digest(note, digest, path, files)
