@@ -136,7 +136,9 @@ def one_reference() -> ReportData:
     data = sample()
     others = tuple(c for c in data.judgement.comparisons if c.family != "reference")
     plan = replace(data.plan, further_baselines=())
-    return judged_again(replace(data, plan=plan), comparisons=others, gaps=())
+    structure = replace(data.judgement.structure, replacements=())
+    changes = {"comparisons": others, "gaps": (), "structure": structure}
+    return judged_again(replace(data, plan=plan), **changes)
 
 
 def with_published() -> ReportData:
