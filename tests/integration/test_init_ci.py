@@ -97,13 +97,15 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     assert gate["permissions"] == {"contents": "read"}
     checkout = gate["jobs"]["gate"]["steps"][0]["with"]
     assert (checkout["fetch-depth"], checkout["persist-credentials"]) == (0, False)
-    use = gate["jobs"]["gate"]["steps"][1]
+    use = gate["jobs"]["gate"]["steps"][-1]
     label = "benchmarks-accepted"
     given = {"scenario": "bench/toy.yaml", "accept-label": label}
     assert use["uses"] == "acme/bench@v1.2"
     assert given.items() <= use["with"].items()
     # The label that the action accepts is the only one whose change measures again.
     assert f"github.event.label.name == '{label}'" in gate["jobs"]["gate"]["if"]
+    # GitHub counts a skipped job as passed: another label must not pass the required check "gate".
+    assert "&& 'other label' || 'gate'" in gate["jobs"]["gate"]["name"]
     assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
     assert not any("checkout" in s.get("uses", "") for s in comment["jobs"]["comment"]["steps"])
     init(repository / "bench", "--ci", "github", "toy.yaml", "--from", FROM)  # the same files
@@ -278,6 +280,8 @@ def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
         ([], ["older"], GATE, None, EACH_TIME),
         ([], ["abc", "abc"], GATE, None, EACH_TIME),
         ([], ["abc"], None, None, EACH_TIME),
+        # The result of an earlier commit must not remain.
+        ([("Bot", MARKER)], ["abc"], None, ["PATCH", "repos/a/b/issues/comments/10"], EACH_TIME),
         ([], ["abc"], "not of the gate", None, EACH_TIME),
     ],
 )
@@ -335,9 +339,8 @@ def test_one_comment_of_the_pull_request_is_updated(
     else:
         *where, body = json.loads(posted.read_text())
         assert where == expected
-        assert body.startswith(
-            f"{MARKER}\n_Measured by the code of this pull request._\n\n### nothing"
-        )
+        result = "_Measured by the code of this pull request._\n\n### nothing"
+        assert body.startswith(f"{MARKER}\n{result if first else '_No result for abc: '}")
         assert "@all" not in body
         assert len(body) < 65536
 
@@ -401,7 +404,7 @@ def test_a_comment_starts_the_benchmarks_of_a_branch(
     assert reaction[-1] == f"content={'confused' if started is None else 'rocket'}"
     runs = [call for call in calls if call[:2] == ["workflow", "run"]]
     ref = pull.get("head", head)["ref"]
-    inputs = ["-f", "pull=7", "-f", "target=main", "-f", f"arguments={started}"]
+    inputs = ["-f", "pull=7", "-f", f"arguments={started}"]
     expected = ["workflow", "run", "benchmarks.yml", "--repo", "a/b", "--ref", ref, *inputs]
     assert runs == ([] if started is None else [expected])
     assert not [*tmp_path.rglob("injected")]

@@ -211,7 +211,9 @@ def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str
         name = f"{folder.parent.name}/{folder.name}"
         try:
             if _is_name(name):
-                yield name, _digest(read_regular(folder / layout.MANIFEST))
+                # Another version renders other pages of the same record.
+                text = f"{__version__}\n".encode() + read_regular(folder / layout.MANIFEST)
+                yield name, _digest(text)
         except FileNotFoundError:
             left_out[name] = "it is not finished"
         except OSError as error:
