@@ -33,7 +33,9 @@ _HOME: Final = re.compile(r"(?<![\w.~-])/(?:root|home/[^/\s\"']+)(?=/)")
 _MASK: Final = re.compile(r"\*\*\*\d+\*\*\*")
 _JSON_STRING: Final = re.compile(r'(?P<string>"(?:[^"\\]|\\.)*+")(?P<colon>\s*:)?', re.DOTALL)
 """A string of a JSON text, and the colon after it if it is a key."""
-_COMMANDS: Final = frozenset({"command", "args", "prepare", "cleanup", "tuning", "build", "stop"})
+_COMMANDS: Final = frozenset(
+    {"command", "args", "prepare", "cleanup", "tuning", "build", "stop", "filter", "check", "train"}
+)
 _ENVIRONMENTS: Final = frozenset({"env", "build-env"})
 _secrets: dict[str, str] = {}
 """Secrets of this process by mask, in the order of the scenario."""

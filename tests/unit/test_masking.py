@@ -65,6 +65,11 @@ def test_a_plan_contains_no_secret_and_a_program_receives_it(tmp_path: Path) -> 
         masking.revealed(value)
 
 
+@pytest.mark.parametrize("key", sorted(masking._COMMANDS))
+def test_the_secrets_of_every_command_are_masked(key: str) -> None:
+    assert "hunter2" not in str(masking.mask_document({"x": {key: ["f", "--token", "hunter2"]}}))
+
+
 def test_only_strings_of_a_json_text_are_masked() -> None:
     masking.mask_document({"env": {"A_TOKEN": "true", "B_TOKEN": "0000", "C_TOKEN": 'x "y'}})
     text = '{"true": true, "n": [0.00001, 10000], "s": "\\u00e9 0000", "t": ["x \\"y", "true"]}'

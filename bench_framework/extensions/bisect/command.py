@@ -30,6 +30,20 @@ With --step: 0 good, 1 bad, 125 inconclusive or not measured, 128 error, which e
 """
 _NAME_COLUMNS = 15
 
+SearchMetric = Literal[
+    "wall",
+    "cpu",
+    "instructions",
+    "allocations",
+    "reallocations",
+    "deallocations",
+    "system_calls",
+    "d1_misses",
+    "ll_misses",
+    "estimated_cycles",
+]
+"""A metric that a search can judge: elapsed time, CPU time, or one that valgrind counts."""
+
 
 def bisect(
     context: typer.Context,
@@ -50,10 +64,10 @@ def bisect(
     only: Only = None,
     overrides: Overrides = None,
     metric: Annotated[
-        Literal["wall", "cpu", "instructions", "allocations", "system_calls"] | None,
+        SearchMetric | None,
         Option(
             metavar="NAME",
-            help="Metric: wall, cpu, or a count such as instructions; default: the first judged metric of FILE.",
+            help="Metric: wall, cpu, or a count such as instructions; default: the headline metric of FILE.",
         ),
     ] = None,
     find: Annotated[

@@ -113,7 +113,7 @@ class MeasurePolicy:
     """True if the budget is too small for the A/A control."""
     until: Literal["conclusive", "rounds", "precision"] = "conclusive"
     precision: float | None = None
-    """Half-width of the headline intervals at which `precision` stops, as a fraction."""
+    """Half-width of the intervals of all comparisons at which `precision` stops, as a fraction."""
     budget_s: float | None = None
     sessions: int = 1
     """Number of sessions, or the largest one. All have the same number of rounds, `session_rounds`."""

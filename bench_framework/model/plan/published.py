@@ -54,7 +54,7 @@ class PublishedClaim:
     """Variant of the tests `variant` and `scaling`."""
     input_ids: tuple[str, ...] = field(default=(), metadata=NOT_WRITTEN)
     metric: NonEmpty = ""
-    """Metric of `variant` or `scaling`. Default: the first of `judge`."""
+    """Metric of `variant` or `scaling`. Default: the headline metric."""
     contrast: str | None = only_written(None)
     """Name of the contrast that tests the claim."""
     variant: Selection | None = only_written(None)
