@@ -140,7 +140,7 @@ def test_init_writes_a_notebook_for_a_scenario(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["--notebook", "none.yaml"], "there is no none.yaml"),
-        (["--notebook", "."], "does not have exactly one scenario: none"),
+        (["--notebook", "."], "does not have exactly one scenario: bad.yml, good.yml"),
         (["--notebook", "--ci", "github"], "leave out the others"),
         (["--notebook", "--crate", "."], "it writes no scenario"),
         (["--notebook", "bad.yml"], "error[BC"),
