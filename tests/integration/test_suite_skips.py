@@ -74,6 +74,15 @@ def test_a_scenario_without_a_changed_crate_is_skipped(
     assert skipped(workspace) == expected
 
 
+def test_a_program_that_commands_build_may_contain_any_file(workspace: Path) -> None:
+    scenario = workspace / "bench" / "a.yaml"
+    worker = "worker: {sources: ../a, build: [[cargo, build, -p, b]], program: target/debug/b}"
+    scenario.write_text(scenario.read_text().replace("worker: {crate: ../a}", worker))
+    git(workspace, "commit", "-q", "-a", "-m", "commands")
+    (workspace / "b" / "src" / "main.rs").write_text("fn main() { }\n")
+    assert skipped(workspace) == []
+
+
 def test_packages_that_the_workspace_replaces_are_not_in_the_graph(workspace: Path) -> None:
     with (workspace / "Cargo.toml").open("a") as stream:
         stream.write('[patch.crates-io]\ncommon = {path = "common"}\n')

@@ -46,8 +46,8 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     used: dict[Path, None] = {}
     packages: dict[Path, Package] = {}
     for spec in plan.builds:
-        if not spec.crate:
-            return ""
+        if not spec.crate or not spec.by_cargo:
+            return ""  # commands may build any file of the repository
         workspace = _packages(Path(spec.crate))
         packages |= workspace
         used |= _graph(_package_of(spec, workspace), packages)
