@@ -145,6 +145,12 @@ def test_a_folder_of_scenarios_is_gated_together(repository: Path) -> None:
     assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench"]
     # One of the scenarios has a file of its own, which would count its tests twice.
     assert job["artifacts"]["reports"] == {"junit": "benchctl-results/suites/*/junit.xml"}
+    for file in (repository / "bench").iterdir():
+        file.write_text(file.read_text().replace("crate: ..", "crate: ."))
+        file.rename(repository / file.name)
+    init(repository, "--ci", "gitlab", ".", "--from", "git@git.acme.io:a/bench.git@v1", "--force")
+    job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
+    assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base ."]
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,8 @@ def write_ci(
     for file in several:
         source_of_revisions(plan_scenario(str(file)))
     path = scenario.resolve()
-    top = next((folder for folder in path.parents if (folder / ".git").exists()), None)
+    places = (path, *path.parents)  # the folder of several scenarios may be that of the repository
+    top = next((folder for folder in places if (folder / ".git").exists()), None)
     if top is None:
         raise unfit("BX124.no-repository", scenario=scenario)
     name = path.relative_to(top).as_posix()
@@ -87,7 +88,7 @@ def write_ci(
     for template, target in _FILES[service].items():
         text = (assets.template_dir() / "ci" / template).read_text(encoding="utf-8")
         files[top / target] = _Workflow(text).substitute(values)
-    left = f"commit them and {name}"
+    left = f"commit them and {'the scenarios' if path == top else name}"
     if service == "github":
         left += "; comments appear, and are read, once the other two workflows are on the default branch"
     else:
