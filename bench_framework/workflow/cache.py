@@ -1,5 +1,6 @@
 """The cache of a machine: builds, binaries, inputs, tools, and records."""
 
+import errno
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
@@ -13,7 +14,7 @@ from bench_framework.execution.process import left_scratch_folders
 from bench_framework.execution.progress import Observer
 from bench_framework.registry import registry
 from bench_framework.store import baselines, finding
-from bench_framework.store.layout import draft_of, is_draft, is_draft_of_record
+from bench_framework.store.layout import draft_of, in_use, is_draft, is_draft_of_record, is_in_use
 from bench_framework.units import counted
 
 _OF_EXTENSIONS = tuple(registry().targets("cache folder"))
@@ -78,7 +79,7 @@ def list_items(
 def remove_items(items: Sequence[Item], observer: Observer) -> None:
     """Remove items, unless they are gone, when no other process builds or measures with them.
 
-    Raises `MachineError` (BX235): some remain.
+    Raises `MachineError` (BX235): some remain, such as a record that another process measures.
     """
     refused: list[OSError] = []
     with ExitStack() as opened:
@@ -87,7 +88,8 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
         for item in items:
             try:
                 with suppress(FileNotFoundError):
-                    _remove(item.path)
+                    remove = _remove_record if item.kind == "records" else _remove
+                    remove(item.path)
             except OSError as error:
                 refused.append(error)
     if refused:
@@ -95,6 +97,14 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
         raise MachineError(
             "BX235.not-removed", details=details, refused=counted(len(refused), "item")
         )
+
+
+def _remove_record(path: Path) -> None:
+    """Remove a record, in which no process can begin to measure meanwhile."""
+    with in_use(path) as free:
+        if not free:
+            raise OSError(errno.EBUSY, "another process measures this record", str(path))
+        _remove(path)
 
 
 def _remove(path: Path) -> None:
@@ -125,7 +135,7 @@ def _items_of_kind(
         readable = baselines.find_all(results, damaged=damaged)
         exclusions.update(baseline.folder_in(results) for baseline in readable)
         every = (*finding.find_records(results, without_rounds=True), *finding.find_steps(results))
-        paths = [path for path in every if path not in exclusions]
+        paths = [path for path in every if path not in exclusions and not is_in_use(path)]
     elif kind == "scratch":
         steps = (path for path in results.glob("*/*/.*Z*.part") if is_draft_of_record(path))
         parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"), *steps)

@@ -218,6 +218,24 @@ def test_clean_reports_what_it_could_not_remove(
     assert verify_record(tmp_path, str(path)).differences == ()
 
 
+def test_clean_removes_no_record_that_another_process_measures(
+    plain: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copied(plain, tmp_path)
+    results = path.parent.parent
+    monkeypatch.setattr(lock, "FOLDERS", (tmp_path,))
+    items = cache.list_items(results, kinds=("records",))
+    assert [item.path for item in items] == [path]
+    with layout.in_use(path):
+        assert cache.list_items(results, kinds=("records",)) == ()
+        with pytest.raises(MachineError) as caught:
+            cache.remove_items(items, SilentObserver())
+        assert caught.value.code == "BX235"
+    assert verify_record(tmp_path, str(path)).differences == ()
+    cache.remove_items(items, SilentObserver())
+    assert not path.exists()
+
+
 def test_a_full_disk_keeps_the_earlier_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
