@@ -12,7 +12,7 @@ from bench_framework.units import counted, parse_duration
 
 EXAMPLES = """
 benchctl clean                                  # only list
-benchctl clean --yes --older 720h data builds   # not used for 30 days
+benchctl clean --yes --older 720h data builds   # older than 30 days
 """
 
 
@@ -29,7 +29,10 @@ def clean(
     ] = None,
     older: Annotated[
         str | None,
-        Option(metavar="TIME", help="Only items that were not used for this time, such as 720h."),
+        Option(
+            metavar="TIME",
+            help="Only items older than this, such as 720h. Use of an item does not change its age.",
+        ),
     ] = None,
     yes: Annotated[
         bool, Option("--yes", help="Remove the items; without it, only list them.")
@@ -37,16 +40,17 @@ def clean(
 ) -> None:
     """List cached builds, inputs and tools by age and size; with --yes, remove them.
 
-    Removal waits for the builds and measurements of other processes. The kind
-    scratch contains the temporary folders and unfinished records of killed
-    processes.
+    Removal waits for the builds and measurements of other processes. A record
+    that another process measures is not listed. The kind scratch contains the
+    temporary folders and unfinished records of killed processes. The folders
+    suites and self-tests of the results are never listed.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import CleanDocument, list_items, remove_items
 
     console: Console = context.obj
     try:
-        seconds = parse_duration(older) if older else 0.0
+        seconds = 0.0 if older is None else parse_duration(older)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--older") from error
     given = tuple(kinds or ())

@@ -347,8 +347,9 @@ def test_an_environment_without_a_width_is_no_error(
     assert run_command_line(["--help"]) == 0
 
 
-def test_an_empty_kind_of_items_is_unknown() -> None:
-    assert run_command_line(["clean", ""]) == EXIT_USAGE
+@pytest.mark.parametrize("words", [[""], ["--older", ""]])
+def test_an_empty_word_does_not_select_all_items(words: list[str]) -> None:
+    assert run_command_line(["clean", *words]) == EXIT_USAGE
 
 
 @pytest.mark.parametrize(
