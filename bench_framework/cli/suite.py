@@ -110,13 +110,13 @@ def measure_several(
         if given is not None:
             raise UsageError("BX138.option", option=option)
     plan = plan_suite(names, options, budget, gated=options.gate, skip=skip)
-    suite = Suite(plan, options)
+    suite = Suite(plan, options, confirm=confirm)
     if suite.continued:
         console.say(f"continuing {suite.folder}; --fresh begins again")
     events = SuiteEvents(
         partial(_announce, console, len(plan.members)), partial(_measured, console), console.error
     )
-    result = suite.run(partial(display_for, console), events, confirm=confirm)
+    result = suite.run(partial(display_for, console), events)
     raise typer.Exit(show_suite(console, result, decide=options.decide))
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.integration.processes import (
     Done,
     benchctl,
     count_rounds,
+    executable,
     fake_hyperfine,
     isolated,
     start,
@@ -144,12 +146,10 @@ def test_the_exit_code_is_that_of_the_worst_scenario(
     assert [row["exit_code"] for row in document["scenarios"]] == [0, code]
 
 
-@pytest.mark.slow
-def test_an_interrupted_suite_goes_on(suite: Path) -> None:
-    write(suite / "bench", "third")
+def interrupt(suite: Path, *command: str) -> str:
+    """Interrupt the command of a suite while `slow` is measured, and return its stderr."""
     rules = [rule("slow-", 0.05, sleep_s=0.02), rule("-base"), rule("-head")]
     fake_hyperfine(suite, rules)
-    command = ("gate", "bench", "--budget", "5m")
     with start(suite, *command, "--quiet") as process:
         journals = suite / "results" / "slow"
         wait_for(
@@ -157,11 +157,16 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
         )
         process.send_signal(signal.SIGINT)
         assert process.wait() == 130, process.errors
-    assert "Benchmarks: interrupted; not finished: slow and third" in process.output
-    assert (
-        "`benchctl gate bench --budget 5m --quiet` resumes: 1 finished scenario of 3"
-        in process.errors
-    )
+    assert "Benchmarks: interrupted; not finished: slow" in process.output
+    return process.errors
+
+
+@pytest.mark.slow
+def test_an_interrupted_suite_goes_on(suite: Path) -> None:
+    write(suite / "bench", "third")
+    command = ("gate", "bench", "--budget", "5m")
+    errors = interrupt(suite, *command)
+    assert "`benchctl gate bench --budget 5m --quiet` resumes: 1 finished scenario of 3" in errors
     assert document_of(suite)["exit_code"] == 130
     before = scenarios_of(suite)
 
@@ -174,6 +179,26 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
     # A suite that has ended is not continued.
     benchctl(suite, *command, code=0)
     assert len(scenarios_of(suite)) == 6
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["program", "record", "option"])
+def test_a_finished_scenario_is_measured_again_if_its_result_is_not_that_of_the_command(
+    suite: Path, change: str
+) -> None:
+    program = suite / "program"
+    executable(program, "#!/bin/sh\necho 42\n")
+    write(suite / "bench", "even", program=str(program))
+    interrupt(suite, "gate", "bench")
+    assert scenarios_of(suite) == ["even", "slow"]
+    if change == "program":
+        executable(program, "#!/bin/sh\necho 42 # changed\n")
+    elif change == "record":
+        shutil.rmtree(suite / "results" / "even")
+    words = ("--no-confirm",) if change == "option" else ()
+    benchctl(suite, "gate", "bench", "--quiet", *words, code=0)
+    expected = ["even", "slow"] if change == "record" else ["even", "even", "slow"]
+    assert sorted(scenarios_of(suite)) == expected
 
 
 @pytest.mark.slow

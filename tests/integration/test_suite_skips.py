@@ -1,10 +1,13 @@
 """Tests of scenarios that a change cannot affect: real git and `cargo metadata`; nothing is built."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from bench_framework.workflow.run_options import plan_scenario
+from bench_framework.workflow.suites.states import states_of
 from tests.documents import valid
 from tests.integration.processes import benchctl, git, real
 
@@ -102,3 +105,26 @@ def test_a_suite_that_is_not_affected_passes_without_measuring(workspace: Path) 
     rows = json.loads(document.read_text())["scenarios"]
     assert [(row["skipped"], row["exit_code"]) for row in rows] == [(True, 0)] * 2
     assert [p.name for p in (workspace / "results").iterdir()] == ["suites"]
+
+
+def test_a_state_is_that_of_the_whole_working_tree(workspace: Path) -> None:
+    plan = plan_scenario(str(workspace / "bench" / "a.yaml"))
+
+    def state() -> str:
+        return states_of([plan])[0]
+
+    states = [state()]
+    source = workspace / "b" / "src" / "main.rs"
+    source.write_text("fn main() { }\n")
+    states.append(state())
+    (workspace / "new.rs").write_text("// new\n")
+    states.append(state())
+    git(workspace, "commit", "-q", "-a", "-m", "changed")
+    states.append(state())
+    assert len({*states}) == 4
+    record = workspace / "results" / "a" / "20260302T1704Z"
+    record.mkdir(parents=True)
+    (record / "journal.jsonl").write_text("{}\n")
+    assert state() == states[-1]
+    shutil.rmtree(workspace / ".git")
+    assert state() != state()

@@ -30,7 +30,7 @@ from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
-from bench_framework.store.layout import is_record_id, write_whole, writing
+from bench_framework.store.layout import write_whole, writing
 
 FORMAT: Final = 1
 """Number in each key. It changes if builds of an earlier benchctl are not those of this one."""
@@ -107,7 +107,7 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
     with MachineLock(f"the build of {label}", means.observer, path=home / "build.lock"):
         work = home / _WORK
         try:
-            changed = [] if spec.revision else _changed(git, repository)
+            changed = [] if spec.revision else sources.uncommitted(git, repository)
             if changed or spec.patches:
                 copy = _copied(git, copy, work, changed, spec.patches)
             key = _key(spec, copy, variables, used)
@@ -129,19 +129,6 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
             _remove(work)
     write_whole(note_of(spec, means.cache), json.dumps({"path": known["path"]}) + "\n")
     return _build(spec, known, copy, used, means)
-
-
-def _changed(git: revisions.Git, repository: Path) -> list[Path]:
-    """Return the uncommitted changes of a repository, without new files in folders with records of benchctl."""
-    paths = list(sources.uncommitted(git, repository))
-    names = git.run("-C", str(repository), "ls-files", "-z").split("\0")
-    tracked = {repository / name for name in names if name}
-    results = set[Path]()
-    for path in paths:
-        parents = path.relative_to(repository).parents
-        records = (parent for parent in parents if is_record_id(parent.name.strip(".")))
-        results |= {repository / p.parent.parent for p in records if len(p.parts) > 2}  # noqa: PLR2004
-    return [path for path in paths if path in tracked or results.isdisjoint(path.parents)]
 
 
 def _copied(

@@ -26,7 +26,7 @@ from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.store.layout import whole, write_whole
+from bench_framework.store.layout import is_record_id, whole, write_whole
 
 FETCH_TIMEOUT_S: Final = 1800.0
 _MANIFEST: Final = """[package]
@@ -121,7 +121,7 @@ def derive(
         commit = git.try_run("-C", str(crate), "rev-parse", "--verify", revisions.HEAD)
     root = (Path(top) if top and commit else lock.parent if lock else crate).resolve()
     inner = crate.resolve().relative_to(root)
-    changed = list(_changed(git, root, inner, lock) if commit else _all_files(root))
+    changed = list(changed_files(git, root, inner, lock) if commit else _all_files(root))
     digest = hashlib.sha256(repr((str(root), commit, spec.dependencies)).encode())
     for patch in spec.patches:
         digest.update(Path(patch).read_bytes())
@@ -158,8 +158,8 @@ def versions_in(lock: Path | None, names: Iterable[str]) -> tuple[tuple[str, str
     return tuple((p["name"], p["version"]) for p in packages if p["name"] in selected)
 
 
-def _changed(git: revisions.Git, root: Path, inner: Path, lock: Path | None) -> Iterator[Path]:
-    """Yield the files of a repository that differ from its commit, or affect builds if ignored."""
+def changed_files(git: revisions.Git, root: Path, inner: Path, lock: Path | None) -> Iterator[Path]:
+    """Yield the files of a repository that differ from its commit, or affect builds of a crate in it if ignored."""
     yield from uncommitted(git, root)
     if lock is not None and lock.resolve().is_relative_to(root):
         yield lock.resolve()
@@ -176,19 +176,31 @@ def apply(git: revisions.Git, folder: Path, patch: Path) -> None:
         raise BuildError("BX243", details=error.details, patch=patch) from error
 
 
-def uncommitted(git: revisions.Git, root: Path) -> Iterator[Path]:
-    """Yield the files of a repository that differ from its commit, also deleted and new ones.
+def uncommitted(git: revisions.Git, root: Path) -> list[Path]:
+    """Return the files of a repository that differ from its commit, also deleted and new ones.
 
-    Files that git ignores are left out.
+    Files that git ignores are left out, and new ones in folders with records of benchctl.
     """
-    words = ("diff", "--no-renames", "--name-only", "-z", revisions.HEAD)
-    tracked = git.run("-C", str(root), *words)
-    others = git.run("-C", str(root), "ls-files", "--others", "--exclude-standard", "-z")
-    names = dict.fromkeys(filter(None, f"{tracked}\0{others}".split("\0")))
-    for path in (root / name for name in names):
-        # Submodules and other repositories are left out. Any other folder has taken the place of a file.
-        if path.is_symlink() or not (path / ".git").exists():
-            yield path
+    differing, others, every = (
+        [root / name for name in git.run("-C", str(root), *words).split("\0") if name]
+        for words in (
+            ("diff", "--no-renames", "--name-only", "-z", revisions.HEAD),
+            ("ls-files", "--others", "--exclude-standard", "-z"),
+            ("ls-files", "-z"),
+        )
+    )
+    # Submodules and other repositories are left out. Any other folder has taken the place of a file.
+    paths = [
+        path
+        for path in dict.fromkeys((*differing, *others))
+        if path.is_symlink() or not (path / ".git").exists()
+    ]
+    tracked, results = set(every), set[Path]()
+    for path in paths:
+        parents = path.relative_to(root).parents
+        records = (parent for parent in parents if is_record_id(parent.name.strip(".")))
+        results |= {root / p.parent.parent for p in records if len(p.parts) > 2}  # noqa: PLR2004
+    return [path for path in paths if path in tracked or results.isdisjoint(path.parents)]
 
 
 def _all_files(root: Path) -> Iterator[Path]:

@@ -6,7 +6,7 @@ finished scenario is not measured again.
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,6 +38,7 @@ from bench_framework.workflow.run_options import RunOptions, find_scenario
 from bench_framework.workflow.scenarios.suite_files import SUITES
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S
 from bench_framework.workflow.suites.planning import Member, SuitePlan, with_budget
+from bench_framework.workflow.suites.states import states_of
 
 STATE: Final = "state.json"
 Displays = Callable[[], AbstractContextManager[Observer]]
@@ -49,7 +50,7 @@ class State:
 
     Attributes:
         key: digest of the command and its files.
-        digests: digest of the plan of each scenario.
+        digests: digest of the plan and the programs of each scenario.
         used_s: time that the rounds of each scenario took.
         page: the rows so far.
     """
@@ -80,25 +81,25 @@ class SuiteEvents:
 class Suite:
     """A suite that is measured."""
 
-    def __init__(self, suite: SuitePlan, options: RunOptions) -> None:
+    def __init__(self, suite: SuitePlan, options: RunOptions, *, confirm: bool = True) -> None:
         """Continue the interrupted suite of the same command, or begin a new one."""
         self._suite = suite
         self._options = options
+        self._confirm = confirm
         members = suite.members
-        key = _key(suite, options)
-        digests = tuple(plan_sha256(member.plan) for member in members)
+        key = _key(suite, options, confirm=confirm)
+        digests = _digests(members)
         rows = tuple(_first_row(member, gated=suite.gated) for member in members)
         self.continued = False
         unfinished = None if options.fresh else _unfinished(options.results, key)
         if unfinished is not None:
             self.folder, earlier = unfinished
-            known = dict(
-                zip(
-                    earlier.digests,
-                    zip(earlier.page.rows, earlier.used_s, strict=True),
-                    strict=True,
-                )
-            )
+            every = zip(earlier.digests, earlier.page.rows, earlier.used_s, strict=True)
+            known = {
+                digest: (row, used_s)
+                for digest, row, used_s in every
+                if _has_files(options.results, row)
+            }
             entries = [
                 known.get(digest, (row, 0.0)) for digest, row in zip(digests, rows, strict=True)
             ]
@@ -123,16 +124,16 @@ class Suite:
         self._mark = ExitStack()
         self._mark.enter_context(layout.in_use(self.folder))
 
-    def run(self, displays: Displays, events: SuiteEvents, *, confirm: bool = True) -> SuiteResult:
+    def run(self, displays: Displays, events: SuiteEvents) -> SuiteResult:
         """Measure what is not measured yet, and write the files of the suite.
 
         A scenario that fails does not prevent the others. The suite ends early only if the user stops it.
         """
         with self._mark:
-            self._run(displays, events, confirm=confirm)
+            self._run(displays, events)
             return self._write()
 
-    def _run(self, displays: Displays, events: SuiteEvents, *, confirm: bool) -> None:
+    def _run(self, displays: Displays, events: SuiteEvents) -> None:
         for place, member in enumerate(self._suite.members):
             row = self._state.page.rows[place]
             if row.exit_code is not None:
@@ -143,7 +144,7 @@ class Suite:
             events.begins(place, member, budget_s)
             begin = seconds()
             try:
-                self._measure(place, member, displays, events, confirm=confirm)
+                self._measure(place, member, displays, events)
             except Interrupted:
                 self._spend(place, begin)
                 break
@@ -160,9 +161,7 @@ class Suite:
             return row.budget_s
         return self._suite.budget_of(place, self._suite.budget_s - sum(self._state.used_s))
 
-    def _measure(
-        self, place: int, member: Member, displays: Displays, events: SuiteEvents, *, confirm: bool
-    ) -> None:
+    def _measure(self, place: int, member: Member, displays: Displays, events: SuiteEvents) -> None:
         """Measure a scenario and apply its gate.
 
         Raises `Interrupted`: the user stopped it; `BenchError`: it failed.
@@ -197,7 +196,7 @@ class Suite:
                 result = gate_record(
                     options.results,
                     str(folder),
-                    confirm=confirm,
+                    confirm=self._confirm,
                     fresh=options.fresh,
                     command=options.command,
                     observer=display,
@@ -278,16 +277,36 @@ def _first_row(member: Member, *, gated: bool) -> SuiteRow:
 def _gate_of(results: Path, row: SuiteRow) -> GateDocument | None:
     if row.page is None:
         return None
-    text = read_regular(results / row.scenario / row.record / "gate.json")
+    try:
+        text = read_regular(results / row.scenario / row.record / "gate.json")
+    except OSError:  # the record was removed
+        return None
     return wire.load(GateDocument, "gate.json", text)
 
 
-def _key(suite: SuitePlan, options: RunOptions) -> str:
+def _has_files(results: Path, row: SuiteRow) -> bool:
+    """Return whether the record of a row exists, if it has one, and the result of its gate."""
+    file = layout.JOURNAL if row.page is None else "gate.json"
+    return not row.record or (results / row.scenario / row.record / file).is_file()
+
+
+def _digests(members: Sequence[Member]) -> tuple[str, ...]:
+    """Return for each scenario a digest of its plan, its programs, and the reason to skip it."""
+    states = states_of(member.plan for member in members)
+    parts = (
+        [plan_sha256(member.plan), state, member.skipped]
+        for member, state in zip(members, states, strict=True)
+    )
+    return tuple(hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in parts)
+
+
+def _key(suite: SuitePlan, options: RunOptions, *, confirm: bool) -> str:
     """Return a digest of what a command measures. How it prints that has no influence."""
     files = [str(find_scenario(member.file).resolve()) for member in suite.members]
     choice = [options.base, options.head, options.only, [*options.overrides]]
+    judged = [suite.gated, options.decide, confirm]
     return hashlib.sha256(
-        json.dumps([suite.gated, suite.budget_s, *choice, files]).encode()
+        json.dumps([*judged, suite.budget_s, *choice, files]).encode()
     ).hexdigest()
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import BuildError
-from bench_framework.execution.build import commands, revisions
-from bench_framework.execution.build.sources import derive
+from bench_framework.execution.build import revisions
+from bench_framework.execution.build.sources import derive, uncommitted
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
@@ -154,7 +154,7 @@ def test_only_new_files_of_records_are_no_changes(crate: Path, launcher: Launche
     record.mkdir(parents=True)
     (record / "journal.jsonl").write_text("{}\n")
     repository = revisions.Git(launcher, host.environment())
-    assert commands._changed(repository, crate.parent) == [crate / "a.txt"]
+    assert uncommitted(repository, crate.parent) == [crate / "a.txt"]
 
 
 def test_only_the_build_directory_is_left_out(
