@@ -12,7 +12,6 @@ from typing import Final
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue, Note
 from bench_framework.model.plan.plan import CONTROL_LABEL, Cell, Hole, Input, Plan, Role, Variant
-from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.plan.revisions import Revisions, short_name
 from bench_framework.model.reasons import Reason, ReasonCode
 
@@ -90,7 +89,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         side: f"commit {c}" if c else "the files in the work tree" for side, c in commits.items()
     }
     values = tuple(AxisValue(side, names[side], about[side]) for side in commits)
-    heads = {cell.id: cell_id(cell, [*commits][-1]) for cell, _, _ in measured}
+    heads = {cell.id: (cell_id(cell, [*commits][-1]),) for cell, _, _ in measured}
     return replace(
         plan.pairs_only(),
         question=question,
@@ -110,7 +109,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         holes=tuple(holes),
         baseline_id=variants[0].id,
         design="full",
-        judge=replace(plan.judge, gate=_gate(plan.judge.gate, heads)),
+        judge=replace(plan.judge, gate=plan.judge.gate.with_cells(heads)),
         notes=(Note("The scenario's question", plan.question), *plan.notes),
     )
 
@@ -132,13 +131,3 @@ def at_revision(plan: Plan, commit: str) -> Plan:
 def cell_id(cell: Cell, side: str, role: str = "") -> str:
     """Return the id of a cell of the scenario at a side, which does not depend on the commits."""
     return stable_id("cell", cell.id, side, role)
-
-
-def _gate(policy: GatePolicy, heads: dict[str, str]) -> GatePolicy:
-    """Return the policy with the head's cells instead of the scenario's."""
-    chosen = None if policy.chosen is None else tuple(heads[i] for i in policy.chosen if i in heads)
-    budgets = tuple(
-        replace(budget, cell_ids=tuple(heads[i] for i in budget.cell_ids if i in heads))
-        for budget in policy.budgets
-    )
-    return replace(policy, chosen=chosen, budgets=budgets)

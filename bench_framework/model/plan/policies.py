@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -344,6 +345,18 @@ class GatePolicy(_Margins):
     def given(self) -> bool:
         """True if the scenario has a gate."""
         return replace(self, usual=GATE_MARGINS) != GatePolicy()
+
+    def with_cells(self, new: Mapping[str, Sequence[str]]) -> "GatePolicy":
+        """Return the policy of a plan with other cells. `new` has those that replace each cell, by id."""
+
+        def replaced(ids: Sequence[str]) -> tuple[str, ...]:
+            return tuple(id_ for old in ids for id_ in new.get(old, ()))
+
+        return replace(
+            self,
+            chosen=None if self.chosen is None else replaced(self.chosen),
+            budgets=tuple(replace(b, cell_ids=replaced(b.cell_ids)) for b in self.budgets),
+        )
 
 
 @dataclass(frozen=True, slots=True)

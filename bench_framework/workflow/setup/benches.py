@@ -180,12 +180,6 @@ def _expanded(plan: Plan, parts: _Parts) -> Plan:
     def new(ids: Iterable[str]) -> tuple[str, ...]:
         return tuple(id_ for old in ids for id_ in parts.replacements.get(old, ()))
 
-    gate = plan.judge.gate
-    gate = replace(
-        gate,
-        chosen=None if gate.chosen is None else new(gate.chosen),
-        budgets=tuple(replace(b, cell_ids=new(b.cell_ids)) for b in gate.budgets),
-    )
     benches = [item.bench for item in parts.inputs if item.bench is not None]
     id_axis, target_axis = AXES
     axes = [Axis(id_axis, "input", _axis_values(b.id for b in benches), "Benchmark")]
@@ -200,7 +194,7 @@ def _expanded(plan: Plan, parts: _Parts) -> Plan:
         cells=tuple(parts.cells),
         holes=(*plan.holes, *parts.holes),
         contrasts=tuple(replace(c, input_ids=new(c.input_ids)) for c in plan.contrasts),
-        judge=replace(plan.judge, gate=gate),
+        judge=replace(plan.judge, gate=plan.judge.gate.with_cells(parts.replacements)),
         benches=replace(policy, expanded=True),
     )
 

@@ -72,6 +72,7 @@ def _without(plan: Plan, reasons: Mapping[str, Reason]) -> Plan:
     ]
     variants = tuple(variant for variant in plan.variants if variant.id not in reasons)
     specs = [variant.build for variant in variants]
+    gate = plan.judge.gate.with_cells({cell.id: (cell.id,) for cell in cells})
     return replace(
         plan,
         variants=variants,
@@ -81,6 +82,7 @@ def _without(plan: Plan, reasons: Mapping[str, Reason]) -> Plan:
         further_baselines=tuple(v for v in plan.further_baselines if v not in reasons),
         experiments=tuple(e for e in plan.experiments if e.variant_id not in reasons),
         named=tuple(cell for cell in plan.named if cell.variant_id not in reasons),
+        judge=replace(plan.judge, gate=gate),
     )
 
 

@@ -62,6 +62,18 @@ def test_a_variant_that_cannot_run_is_a_hole_with_its_reason(plan: Plan) -> None
     assert sum(c.role is Role.CONTROL for c in able.cells) == 2
 
 
+def test_the_gate_has_no_cell_of_a_variant_that_cannot_run(tmp_path: Path) -> None:
+    gate = 'gate: {cells: "io!=mmap", budgets: [{cell: "threads=1", metric: wall, max: 1s}]}\n'
+    plan = expand(load(tmp_path / "s.yaml", text=SCENARIO + gate))
+    able = leave_out(plan, described(uring=REASON))
+    chosen, (budget,) = able.judge.gate.chosen, able.judge.gate.budgets
+    cells = {cell.id for cell in able.cells}
+    assert chosen
+    assert budget.cell_ids
+    assert {*chosen, *budget.cell_ids} <= cells
+    assert {*(plan.judge.gate.chosen or ())} > {*chosen}
+
+
 def test_a_plan_is_narrowed_as_that_of_a_record(plan: Plan) -> None:
     able = leave_out(plan, described(uring=REASON))
     assert narrowed_as(plan, able) == able
