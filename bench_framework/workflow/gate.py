@@ -23,7 +23,6 @@ from bench_framework.features.gate.measuring import (
     reopening_looks,
 )
 from bench_framework.features.gate.outcome import (
-    accept_pair,
     change_of,
     confirmation_plan,
     repetition,
@@ -197,9 +196,10 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
         if contents.observations:
             cells = cells_to_count(second.plan, contents)
             counted = gate.counted_pairs(second.plan, cells, contents)
-        entries, day = accepted_changes(record.plan), record.contents.header.started_at[:10]
-        accept = partial(accept_pair, entries=entries, day=day)
-        gating = gate.second_pass(record.plan, first, again, second.id, counted, accept)
+        accepted, day = accepted_changes(record.plan), record.contents.header.started_at[:10]
+        gating = gate.second_pass(
+            record.plan, first, again, second.id, counted, accepted=accepted, day=day
+        )
         return explained(record.plan, gating, [contents, record.contents])
 
 

@@ -4,28 +4,17 @@ The gate has two passes. The first judges the rounds of the record at α, 1 %. A
 suspicious. The second measures the suspicious candidates again at 5 %, with a separate plan. Only a
 candidate that is worse in both passes fails the gate, on any gated time. A candidate that the
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
-
-A cell is over its budget, which is an absolute bound, if the whole confidence interval is above it. The
-interval is the distribution-free interval of the median over rounds, at the level 1 − α/(m·J) for m
-cells with budgets and J interim analyses. It assumes independent rounds and does not cover variation
-between days, because an absolute time belongs to its machine.
 """
 
-import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.factory import ComparisonClaims
-from bench_framework.compare import (
-    cell_state,
-    exact_metrics,
-    medians,
-    same_programs,
-    samples as sampling,
-)
+from bench_framework.compare import exact_metrics, same_programs
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
+from bench_framework.features.gate.budgets import judge_budgets
 from bench_framework.features.gate.question import (
     GateAnswer,
     answer,
@@ -33,15 +22,12 @@ from bench_framework.features.gate.question import (
     question_of_counts,
 )
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, METRICS, PEAK_RSS, is_exact
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.plan.policies import Accepted, Budget, GatePolicy, Metric
+from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
-from bench_framework.model.record.run import Build, Observation
 from bench_framework.model.result.gate import (
     NO_TEXT,
-    BudgetFinding,
-    BudgetState,
     GatedPair,
     Gating,
     PairState,
@@ -50,13 +36,10 @@ from bench_framework.model.result.gate import (
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
-from bench_framework.text import words, write
+from bench_framework.text import write
 from bench_framework.text.numbers import (
-    format_duration,
     format_percent,
-    format_size,
     percent_up,
-    shortest,
 )
 from bench_framework.text.reasons import phrase
 
@@ -68,13 +51,6 @@ BUILT_ALIKE: Final = Reason(ReasonCode.BUILT_ALIKE)
 """Both sides are one program, whatever their rounds show."""
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
-_BUDGETS: Final[Mapping[BudgetState, str]] = {
-    "over": "above its budget of {}",
-    "kept": "within its budget of {}",
-    "not-judged": "could not judge whether it keeps its budget of {}",
-    "failed": "its budget of {} was not judged",
-}
-_DIGITS: Final = 4
 
 
 def within(c: Comparison, margin: float) -> bool:
@@ -254,12 +230,14 @@ def second_pass(
     again: Judgement,
     record_id: str,
     counted: Sequence[GatedPair] = (),
-    accept: Callable[[GatedPair], GatedPair] = lambda pair: pair,
+    *,
+    accepted: Sequence[Accepted] = (),
+    day: str = "",
 ) -> Gating:
     """Return the gating with the results of the second measurement.
 
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
-    counted there. `accept` applies the accepted changes to a pair that only this measurement shows to be worse.
+    counted there. `accepted` and `day` are those of the first pass.
     """
     by_pair = _sentences(again)
     pairs = list(first.pairs)
@@ -280,15 +258,17 @@ def second_pass(
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)
             worse_now = replace(pair, again=c, again_text=text, state="worse", reasons=other)
-            pairs[i] = accept(worse_now)
+            pairs[i] = outcome.accept_pair(worse_now, accepted, day)
     for i, pair in enumerate(pairs):
         c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
         if pair.unstable and pair.again is None and c is not None:
             state, reason = repeated(c, pair.margin)
             pairs[i] = replace(pair, again=c, again_text=text, state=state, reasons=(reason,))
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
-    pairs += [pair for pair in counted if pair.cell_id not in known]
-    gating = replace(first, pairs=tuple(pairs), confirmation=record_id)
+    new = [pair for pair in counted if pair.cell_id not in known]
+    pairs += [outcome.accept_pair(pair, accepted, day) for pair in new]
+    remarks = tuple(outcome.remarks(pairs, accepted, day))
+    gating = replace(first, pairs=tuple(pairs), confirmation=record_id, remarks=remarks)
     return outcome.conclude(gating, plan.judge.gate)
 
 
@@ -316,85 +296,3 @@ def repeated(c: Comparison, margin: float) -> tuple[PairState, Reason]:
         return "passed", Reason(ReasonCode.STABLE_SECOND)
     cause = "worse" if c.verdict.worse else phrase(c.reason) or "inconclusive"
     return "not-judged", Reason(ReasonCode.UNSTABLE_FIRST, cause)
-
-
-def judge_budgets(
-    plan: Plan, contents: Contents, builds: Mapping[str, Build], *, looks: int
-) -> tuple[BudgetFinding, ...]:
-    """Return the finding on each budget, cell by cell, for at most `looks` interim analyses."""
-    cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
-    if not cases:
-        return ()
-    samples = sampling.collect(contents.blocks, cell_state.needed_caches(plan.cells))
-    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
-    broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
-    level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))
-    findings = []
-    for cell_id, budget in cases:
-        if cell_id in broken:
-            findings.append(_finding(plan, cell_id, budget, level, broken=broken[cell_id]))
-        elif is_exact(budget.metric):
-            values = _exact_values(plan, cell_id, budget.metric, builds, contents.observations)
-            bounds = (values[0], values[-1]) if values else None
-            findings.append(_finding(plan, cell_id, budget, 1.0, values, bounds))
-        else:
-            sample = samples.get(cell_id)
-            values = sorted(sample.values(budget.metric).values()) if sample is not None else []
-            bounds = medians.median_interval(values, level)
-            findings.append(_finding(plan, cell_id, budget, level, values, bounds))
-    return tuple(findings)
-
-
-def _exact_values(
-    plan: Plan,
-    cell_id: str,
-    metric: Metric,
-    builds: Mapping[str, Build],
-    observed: Sequence[Observation],
-) -> list[float]:
-    """Return the deterministic values of a cell in ascending order. There may be several counts."""
-    if metric in COUNTED:
-        return sorted(exact_metrics.counts_of(observed, cell_id, metric))
-    build = builds.get(plan.build_id(plan.cell(cell_id)))
-    value = cell_state.exact_value(build, metric)
-    return [value] if value is not None else []
-
-
-def _finding(
-    plan: Plan,
-    cell_id: str,
-    budget: Budget,
-    level: float,
-    values: Sequence[float] = (),
-    bounds: tuple[float, float] | None = None,
-    broken: str | None = None,
-) -> BudgetFinding:
-    """Return the finding with its sentence; `broken` is why the cell was not measured."""
-    state: BudgetState = "failed" if broken is not None else "not-judged"
-    if bounds is None:
-        reason = broken
-        if broken is None:
-            reason = "it is not known" if is_exact(budget.metric) else "it was not measured"
-        if values:
-            reason = f"{len(values)} rounds are too few for an interval at {format_percent(level, digits=4)}"
-        text = ": ".join(filter(None, (_BUDGETS[state].format(budget.text), reason)))
-        return BudgetFinding(cell_id, budget, state, None, None, None, level, text)
-    value, (lo, hi) = statistics.median(values), bounds
-    if lo > budget.most or hi <= budget.most:
-        state = "over" if lo > budget.most else "kept"
-    figures = [_format_value(plan, budget.metric, number) for number in (value, lo, hi)]
-    between = "" if lo == hi else f" [{figures[1]}, {figures[2]}]"
-    text = (
-        f"{words.noun(budget.metric)} {figures[0]}{between}: {_BUDGETS[state].format(budget.text)}"
-    )
-    if state == "not-judged":
-        text += ", which is within the interval"
-    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
-
-
-def _format_value(plan: Plan, metric: Metric, value: float) -> str:
-    declared = {m.name: m.unit for m in plan.metrics}
-    unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
-    if unit == "s":
-        return format_duration(value, digits=_DIGITS)
-    return format_size(value, digits=_DIGITS) if unit == "bytes" else shortest(value, 10)

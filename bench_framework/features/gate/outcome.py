@@ -162,7 +162,7 @@ def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
     used, so that the same record is always judged in the same way.
     """
     pairs = tuple(accept_pair(pair, entries, day) for pair in gating.pairs)
-    return replace(gating, pairs=pairs, remarks=(*gating.remarks, *_remarks(pairs, entries, day)))
+    return replace(gating, pairs=pairs, remarks=tuple(remarks(pairs, entries, day)))
 
 
 def _matches(entry: Accepted, pair: GatedPair) -> bool:
@@ -191,7 +191,7 @@ def accept_pair(pair: GatedPair, entries: Sequence[Accepted], day: str) -> Gated
     return pair
 
 
-def _remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[str]:
+def remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[str]:
     """Yield a remark on each entry that has no effect."""
     for entry in entries:
         name = f"accepted change {entry.place} ({entry.cells}, {entry.metric})"

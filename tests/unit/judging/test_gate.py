@@ -327,6 +327,20 @@ class TestTheSecondPass:
         less = replace(entry, level=0.04)
         assert outcome.accept_pair(worse, [less], "2026-05-31").state == "worse"
 
+    def test_an_accepted_change_includes_instructions_that_only_it_counted(self) -> None:
+        example = Study(arms=("a", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
+        gating = first(example, log_normal_timing({"slow": 1.05}))
+        (slow,) = gating.in_state("suspicious")
+        counted = replace(slow, metric="instructions", state="worse")
+        entry = Accepted("x", "instructions", 0.1, "why", "", "f:1", (slow.cell_id,))
+        judged = example.judge(example.blocks(log_normal_timing({}, spread=0.3)))
+        given = (example.plan, gating, judged, "20260101T0100Z", [counted])
+        twice = gate.second_pass(*given, accepted=[entry], day="2026-05-31")
+        assert [pair.metric for pair in twice.in_state("accepted")] == ["instructions"]
+        assert twice.remarks == ()
+        assert twice.exit_code == 4
+        assert gate.second_pass(*given).exit_code == 1
+
     def test_memory_confirms_no_time(self) -> None:
         """A small growth of memory is tolerated, and no sign that a time was worse."""
         example = Study(arms=("a", "slow", "same"))

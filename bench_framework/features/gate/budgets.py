@@ -1,0 +1,112 @@
+"""The budgets of a gate: absolute limits of cells.
+
+A cell is over its budget, which is an absolute bound, if the whole confidence interval is above it. The
+interval is the distribution-free interval of the median over rounds, at the level 1 − α/(m·J) for m
+cells with budgets and J interim analyses. It assumes independent rounds and does not cover variation
+between days, because an absolute time belongs to its machine.
+"""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bench_framework.compare import cell_state, exact_metrics, medians, samples as sampling
+from bench_framework.model.metrics import COUNTED, METRICS, is_exact
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.policies import Budget, Metric
+from bench_framework.model.record.run import Build, Observation
+from bench_framework.model.result.gate import BudgetFinding, BudgetState
+from bench_framework.store.journal import Contents
+from bench_framework.text import words
+from bench_framework.text.numbers import format_duration, format_percent, format_size, shortest
+from bench_framework.text.reasons import phrase
+
+_BUDGETS: Final[Mapping[BudgetState, str]] = {
+    "over": "above its budget of {}",
+    "kept": "within its budget of {}",
+    "not-judged": "could not judge whether it keeps its budget of {}",
+    "failed": "its budget of {} was not judged",
+}
+_DIGITS: Final = 4
+
+
+def judge_budgets(
+    plan: Plan, contents: Contents, builds: Mapping[str, Build], *, looks: int
+) -> tuple[BudgetFinding, ...]:
+    """Return the finding on each budget, cell by cell, for at most `looks` interim analyses."""
+    cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
+    if not cases:
+        return ()
+    samples = sampling.collect(contents.blocks, cell_state.needed_caches(plan.cells))
+    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
+    broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
+    level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))
+    findings = []
+    for cell_id, budget in cases:
+        if cell_id in broken:
+            findings.append(_finding(plan, cell_id, budget, level, broken=broken[cell_id]))
+        elif is_exact(budget.metric):
+            values = _exact_values(plan, cell_id, budget.metric, builds, contents.observations)
+            bounds = (values[0], values[-1]) if values else None
+            findings.append(_finding(plan, cell_id, budget, 1.0, values, bounds))
+        else:
+            sample = samples.get(cell_id)
+            values = sorted(sample.values(budget.metric).values()) if sample is not None else []
+            bounds = medians.median_interval(values, level)
+            findings.append(_finding(plan, cell_id, budget, level, values, bounds))
+    return tuple(findings)
+
+
+def _exact_values(
+    plan: Plan,
+    cell_id: str,
+    metric: Metric,
+    builds: Mapping[str, Build],
+    observed: Sequence[Observation],
+) -> list[float]:
+    """Return the deterministic values of a cell in ascending order. There may be several counts."""
+    if metric in COUNTED:
+        return sorted(exact_metrics.counts_of(observed, cell_id, metric))
+    build = builds.get(plan.build_id(plan.cell(cell_id)))
+    value = cell_state.exact_value(build, metric)
+    return [value] if value is not None else []
+
+
+def _finding(
+    plan: Plan,
+    cell_id: str,
+    budget: Budget,
+    level: float,
+    values: Sequence[float] = (),
+    bounds: tuple[float, float] | None = None,
+    broken: str | None = None,
+) -> BudgetFinding:
+    """Return the finding with its sentence; `broken` is why the cell was not measured."""
+    state: BudgetState = "failed" if broken is not None else "not-judged"
+    if bounds is None:
+        reason = broken
+        if broken is None:
+            reason = "it is not known" if is_exact(budget.metric) else "it was not measured"
+        if values:
+            reason = f"{len(values)} rounds are too few for an interval at {format_percent(level, digits=4)}"
+        text = ": ".join(filter(None, (_BUDGETS[state].format(budget.text), reason)))
+        return BudgetFinding(cell_id, budget, state, None, None, None, level, text)
+    value, (lo, hi) = statistics.median(values), bounds
+    if lo > budget.most or hi <= budget.most:
+        state = "over" if lo > budget.most else "kept"
+    figures = [_format_value(plan, budget.metric, number) for number in (value, lo, hi)]
+    between = "" if lo == hi else f" [{figures[1]}, {figures[2]}]"
+    text = (
+        f"{words.noun(budget.metric)} {figures[0]}{between}: {_BUDGETS[state].format(budget.text)}"
+    )
+    if state == "not-judged":
+        text += ", which is within the interval"
+    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
+
+
+def _format_value(plan: Plan, metric: Metric, value: float) -> str:
+    declared = {m.name: m.unit for m in plan.metrics}
+    unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
+    if unit == "s":
+        return format_duration(value, digits=_DIGITS)
+    return format_size(value, digits=_DIGITS) if unit == "bytes" else shortest(value, 10)
