@@ -127,12 +127,12 @@ class Console:
         if on_github() and self.verbosity >= level:
             _write(sys.stderr, text, commands=True)
 
-    def report_to_github(self, regressions: Sequence[str], summary: Path) -> None:
-        """Annotate regressions if this is a GitHub workflow, and append a page to its step summary.
+    def report_to_github(self, failures: Sequence[str], summary: Path) -> None:
+        """Annotate what fails a gate if this is a GitHub workflow, and append a page to its step summary.
 
         If the page cannot be appended, this is only a warning.
         """
-        self.annotate([({"title": "benchctl gate"}, text) for text in regressions])
+        self.annotate([({"title": "benchctl gate"}, text) for text in failures])
         target = os.environ.get("GITHUB_STEP_SUMMARY")
         if not on_github() or not target:
             return

@@ -179,9 +179,7 @@ def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
     else:
         console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
         console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
-    worse = result.gating.in_state("worse")
-    texts = [pair.again_text.full or pair.text.full for pair in worse]
-    console.report_to_github(texts, result.record / "summary.md")
+    console.report_to_github(result.page.annotations, result.record / "summary.md")
     return exit_code_of(word) if word else result.gating.exit_code
 
 

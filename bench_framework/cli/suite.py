@@ -153,7 +153,5 @@ def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -
             "finished rounds, are kept",
             level=-1,
         )
-    worse = [(row, one) for row, one in page.attention if one.state == "worse"]
-    texts = [f"{row.scenario}: {one.cell}, {one.metric}: {one.sentence}" for row, one in worse]
-    console.report_to_github(texts, folder / "summary.md")
+    console.report_to_github(page.annotations, folder / "summary.md")
     return exit_code_of(word) if word else page.exit_code

@@ -39,7 +39,7 @@ from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Judgement
-from bench_framework.report.render import gate as pages
+from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout, wire
@@ -212,7 +212,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
         + "\n",
         "comment.md": pages.markdown(page, comment=True),
         "summary.md": pages.markdown(page, comment=False),
-        "junit.xml": pages.junit(page),
+        "junit.xml": junit.document_of(page),
     }
     layout.write_all(record.path, files)
     record.renew(*files)

@@ -1,10 +1,9 @@
-"""The gate's output for CI: pull request comment, step summary, JUnit XML, terminal page."""
+"""The gate's output: pull request comment, step summary, terminal page."""
 
 import json
 import math
 import re
-import xml.etree.ElementTree as ET
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -55,6 +54,9 @@ _RESULTS: Final = {
     EXIT_NOT_JUDGED: ("?", "Benchmarks: inconclusive"),
 }
 """Glyph and words of each result, by exit code."""
+BUDGETS_EXCEEDED: Final = "budgets exceeded"
+"""The result in place of regressions if no comparison is worse."""
+_OVER: Final = "over budget"
 
 _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
     EXIT_WORSE: ("worse",),
@@ -124,6 +126,17 @@ class GatePage:
         """Return the rows that passed."""
         return tuple(row for row in self.rows if row.state not in FULL_ROWS)
 
+    @property
+    def only_budgets(self) -> bool:
+        """True if no comparison is worse, but a budget is exceeded."""
+        return {row.word for row in self.rows if row.state == "worse"} == {_OVER}
+
+    @property
+    def annotations(self) -> tuple[str, ...]:
+        """What fails the gate, one line each."""
+        failing = (row for row in self.rows if row.state in ("worse", "failed"))
+        return tuple(f"{row.cell}, {row.metric}: {row.sentence}" for row in failing)
+
 
 def page_of(
     plan: Plan,
@@ -189,7 +202,11 @@ def _result(plan: Plan, gating: Gating) -> str:
     """Return the result, which names the few comparisons that are worse or could not be judged."""
     _, result = _RESULTS[gating.exit_code]
     pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
-    names = [f"{words.noun(pair.metric)} of {_place(plan, pair.cell_id)}" for pair in pairs]
+    cells = [(pair.metric, pair.cell_id) for pair in pairs]
+    if gating.exit_code == EXIT_WORSE and not pairs:
+        result = f"Benchmarks: {BUDGETS_EXCEEDED}"
+        cells = [(b.budget.metric, b.cell_id) for b in gating.budgets if b.state == "over"]
+    names = [f"{words.noun(metric)} of {_place(plan, cell_id)}" for metric, cell_id in cells]
     return f"{result}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else result
 
 
@@ -221,7 +238,7 @@ def _quoted(value: str) -> str:
 
 
 _BUDGET_ROWS: Final = {
-    "over": ("worse", "▲", "^", "over budget"),
+    "over": ("worse", "▲", "^", _OVER),
     "kept": ("passed", "✓", "+", "within budget"),
     "not-judged": ("not-judged", "?", "?", "not judged"),
     "failed": ("failed", "✕", "x", "failed"),
@@ -311,63 +328,6 @@ def markdown_cell(text: str) -> str:
 def code_line(text: str) -> str:
     """Return text as one line of a fenced code block, which it cannot close."""
     return visible(" ".join(text.split())).replace("```", "` ` `")
-
-
-_TAGS: Final = {
-    "worse": "failure",
-    "failed": "error",
-    **dict.fromkeys(("suspicious", "not-judged", "not-comparable", "skipped"), "skipped"),
-}
-"""Element of each state in JUnit XML. A test case without one passed."""
-_TYPES: Final = {"failure": "PerformanceRegression", "error": "NotMeasured"}
-
-
-def junit(page: GatePage) -> str:
-    """Return JUnit XML by the schemas of Jenkins and of Ant. `time` is the time spent on measuring."""
-    return xml_text(junit_suite(page))
-
-
-def junit_suite(page: GatePage) -> ET.Element:
-    """Return the suite of tests of a gate: a test for each row."""
-    rows = page.rows
-    tags = Counter(_TAGS.get(row.state) for row in rows)
-    suite = ET.Element(
-        "testsuite",
-        name=visible(page.scenario),
-        tests=str(len(rows)),
-        failures=str(tags["failure"]),
-        errors=str(tags["error"]),
-        skipped=str(tags["skipped"]),
-        time=f"{math.fsum(row.seconds for row in rows):.3f}",
-        timestamp=page.started[:19],
-        hostname="localhost",  # records do not contain the name of the machine
-    )
-    ET.SubElement(suite, "properties")
-    passed = []
-    for row in rows:
-        case = ET.SubElement(
-            suite,
-            "testcase",
-            classname=visible(f"{page.scenario}.{row.metric}"),
-            name=visible(row.cell),
-            time=f"{row.seconds:.3f}",
-        )
-        message = visible(row.sentence)
-        text = f"{row.word}: {message}"
-        if tag := _TAGS.get(row.state):
-            kind = {"type": _TYPES[tag]} if tag in _TYPES else {}
-            ET.SubElement(case, tag, kind, message=message).text = text
-        else:
-            passed.append(visible(f"{row.cell}, {row.metric}: {text}"))
-    ET.SubElement(suite, "system-out").text = "\n".join(passed)
-    ET.SubElement(suite, "system-err")
-    return suite
-
-
-def xml_text(root: ET.Element) -> str:
-    """Return the text of an XML file."""
-    ET.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:

@@ -16,6 +16,7 @@ from bench_framework.model.result.decision import Change
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
+from bench_framework.report.render.junit import suite_of, xml_text
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_middle, pad, visible
 from bench_framework.text.lines import wrap
@@ -33,6 +34,7 @@ WORDS: Final = {
     EXIT_INTERRUPTED: ("·", "-", "interrupted"),
 }
 """Glyph, its replacement in ASCII, and the result of a scenario by exit code."""
+OVER_BUDGET: Final = ("▲", "^", gate.BUDGETS_EXCEEDED)
 MEASURED: Final = ("✓", "+", "measured")
 SKIPPED: Final = ("–", "-", "skipped")
 FAILED: Final = ("✕", "x", "failed")
@@ -81,6 +83,8 @@ class SuiteRow:
             return FAILED
         if self.page is None and self.exit_code == EXIT_DONE:
             return MEASURED
+        if self.page is not None and self.exit_code == EXIT_WORSE and self.page.only_budgets:
+            return OVER_BUDGET
         return WORDS.get(self.exit_code, FAILED)
 
     @property
@@ -142,13 +146,18 @@ class SuitePage:
     @property
     def result(self) -> str:
         """The result in a line, with the scenarios that need attention."""
+        worse = [row for row in self.rows if row.exit_code == EXIT_WORSE]
         parts = [
             f"{word} in {_names(rows)}"
-            for of_code, word in (
-                (EXIT_WORSE, "regressions found"),
-                (EXIT_NOT_JUDGED, "inconclusive"),
+            for word, rows in (
+                (WORDS[EXIT_WORSE][2], [row for row in worse if row.words != OVER_BUDGET]),
+                (OVER_BUDGET[2], [row for row in worse if row.words == OVER_BUDGET]),
+                (
+                    WORDS[EXIT_NOT_JUDGED][2],
+                    [row for row in self.rows if row.exit_code == EXIT_NOT_JUDGED],
+                ),
             )
-            if (rows := [row for row in self.rows if row.exit_code == of_code])
+            if rows
         ]
         failed = [row for row in self.rows if row.exit_code == EXIT_NOT_MEASURED]
         parts[:0] = [f"not everything could be measured: {_names(failed)}"] if failed else []
@@ -187,6 +196,16 @@ class SuitePage:
     def passed(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
         """The comparisons that passed."""
         return tuple((row, one) for row in self.rows if row.page for one in row.page.passed)
+
+    @property
+    def annotations(self) -> tuple[str, ...]:
+        """What fails the gates, one line each."""
+        return tuple(
+            f"{row.scenario}: {text}"
+            for row in self.rows
+            if row.page
+            for text in row.page.annotations
+        )
 
     @property
     def accept(self) -> tuple[tuple[str, str], ...]:
@@ -271,8 +290,8 @@ def junit(page: SuitePage) -> str:
     """Return JUnit XML with a suite of tests for each scenario."""
     suites = ET.Element("testsuites")
     for row in page.rows:
-        suites.append(gate.junit_suite(row.page or _one_row(page, row)))
-    return gate.xml_text(suites)
+        suites.append(suite_of(row.page or _one_row(page, row)))
+    return xml_text(suites)
 
 
 def _one_row(page: SuitePage, row: SuiteRow) -> GatePage:

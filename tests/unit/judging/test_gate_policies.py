@@ -20,6 +20,8 @@ from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render.suite import SuitePage, SuiteRow
 from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of, timing
 
 MIB = 1 << 20
@@ -165,6 +167,13 @@ class TestBudgets:
         gating = gate.first_pass(plan, contents)
         assert [finding.state for finding in gating.budgets] == ["over"]
         assert gating.exit_code == 1
+        page = gate_page.page_of(plan, gating, contents.blocks, "r", "")
+        assert page.answer == "▲ Benchmarks: budgets exceeded: time of a"
+        assert page.annotations == (f"a, budget of time: {gating.budgets[0].text}",)
+        row = SuiteRow("s", "s.yaml", "r", page.exit_code, page=page)
+        suite = SuitePage("r", "", True, "", 0.01, 1, (row, replace(row, scenario="t")))
+        assert suite.result == "Benchmarks: budgets exceeded in s and t"
+        assert suite.annotations[0] == f"s: {page.annotations[0]}"
 
     def test_rounds_whose_cache_was_not_cold_do_not_count(self) -> None:
         example = Study(policy=gate_policy(margins=TIMES))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage, GateRow
 
 COUNT, SECONDS, TEXT = r"\d+", r"\d+\.\d{3}", r"(?s).*"
@@ -87,7 +87,7 @@ def page(*rows: GateRow, scenario: str = "parse") -> GatePage:
     ids=("empty", "passed", "worse", "not-judged", "all", "long", "hostile"),
 )
 def test_the_file_is_valid_by_both_schemas(gate: GatePage) -> None:
-    suite = validate(gate_page.junit(gate))
+    suite = validate(junit.document_of(gate))
     assert len(suite.findall("testcase")) == len(gate.rows)
 
 
@@ -104,7 +104,7 @@ def test_the_file_is_valid_by_both_schemas(gate: GatePage) -> None:
 def test_what_needs_attention_is_in_the_result_of_its_case(
     state: str, child: str, kind: str | None
 ) -> None:
-    suite = validate(gate_page.junit(page(row(state))))
+    suite = validate(junit.document_of(page(row(state))))
     (result,) = suite[1]
     assert (result.tag, result.get("type"), result.get("message")) == (child, kind, "sentence 0")
     assert result.text == f"{gate_page.STATE_WORDS[state]}: sentence 0"
@@ -113,7 +113,7 @@ def test_what_needs_attention_is_in_the_result_of_its_case(
 
 
 def test_what_passed_is_in_the_output_of_the_suite() -> None:
-    suite = validate(gate_page.junit(page(row("accepted"), row("worse", 1), row("passed", 2))))
+    suite = validate(junit.document_of(page(row("accepted"), row("worse", 1), row("passed", 2))))
     assert (suite.findtext("system-out") or "").splitlines() == [
         "head, 0 MiB, time: worse, accepted: sentence 0",
         "head, 2 MiB, time: passed: sentence 2",
@@ -122,7 +122,7 @@ def test_what_passed_is_in_the_output_of_the_suite() -> None:
 
 
 def test_active_characters_of_names_are_escaped() -> None:
-    text = gate_page.junit(page(replace(row("worse"), cell=HOSTILE)))
+    text = junit.document_of(page(replace(row("worse"), cell=HOSTILE)))
     assert not set(text) & set("\x00\x1b\u202e\ufffe\uffff")
     case = validate(text).find("testcase")
     assert case is not None

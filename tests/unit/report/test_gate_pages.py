@@ -13,7 +13,7 @@ from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
 from bench_framework.model.result.gate import Explanation, Gating
-from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage, GateRow
 
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
@@ -148,7 +148,7 @@ def test_an_accepted_row_is_open_and_fails_no_check() -> None:
     )
     assert "sentence 0 of accepted" in comment(gate).split("<details>")[0]
     assert "worse, accepted" in gate_page.terminal(gate, 80, unicode=True)
-    assert ET.fromstring(gate_page.junit(gate)).get("failures") == "0"
+    assert ET.fromstring(junit.document_of(gate)).get("failures") == "0"
 
 
 def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
