@@ -202,13 +202,16 @@ def place_of(block: Block) -> str:
 
 def reproduction(plan: Plan, cell: Cell) -> str:
     """Return the shell command that measures a cell and its baseline again."""
-    variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
-    terms = [_term(name, value) for name, value in (*variant.values, *given.values)]
+    variant, revisions = plan.variant(cell.variant_id), plan.revisions
+    # The input of two revisions has all values that the scenario knows.
+    values = plan.input(cell.input_id).values if revisions else plan.values_of(cell)
+    terms = [_term(name, value) for name, value in values]
     if variant.experiment:
         terms.insert(0, _term("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
     settings = [word for override in plan.invocation.overrides for word in ("-S", override)]
-    return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} --quick"
+    end = shlex.join(("--quick", *(revisions.words if revisions else ())))
+    return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} {end}"
 
 
 def _term(name: str, value: str) -> str:

@@ -6,9 +6,12 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.execution.failures import reproduction
+from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.plan.revisions import Revisions
+from bench_framework.scenario.revisions import at_revisions
 from bench_framework.scenario.selection import parse_selection
 from tests.build import make_plan
 
@@ -39,6 +42,17 @@ def test_without_axes_there_is_nothing_to_select() -> None:
         cells=(replace(plan.cells[0], variant_id=variant.id, input_id=given.id),),
     )
     assert reproduction(plan, plan.cells[0]) == "benchctl run 'my scenario.yaml' --quick"
+
+
+def test_the_command_of_two_revisions_names_them_and_selects_each_axis_once() -> None:
+    plan = plan_of("a")
+    spec = BuildSpec("/crate", "b")
+    variant = replace(plan.variants[0], build=spec)
+    plan = replace(plan, variants=(variant,), program=None, builds=(spec,))
+    between = at_revisions(plan, Revisions("1" * 40, None))
+    commands = {reproduction(between, cell) for cell in between.cells}
+    selection = "-k 'arm=a io=read size=10MiB' --quick"
+    assert commands == {f"benchctl run bench/s.yaml {selection} --base {'1' * 40}"}
 
 
 def test_overrides_are_kept_and_a_selection_is_not() -> None:
