@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
 import typer
@@ -21,6 +22,8 @@ from bench_framework.registry import registry
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench_framework.execution.progress import Observer
     from bench_framework.model.plan.plan import Plan
     from bench_framework.workflow.gate import GateResult
@@ -101,24 +104,37 @@ def measure(
     elif not (gated and console.json):  # stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
-    if gated and code == EXIT_INTERRUPTED and outcome.judgement is not None:
-        console.say(f"the gate was not applied: `benchctl gate {outcome.record}`", level=-1)
-    elif gated and outcome.judgement is not None and outcome.record is not None:
-        if result is None:
-            with display_for(console) as display:
-                record = str(outcome.record)
-                result = gate_record(
-                    console.results,
-                    record,
-                    confirm=confirm,
-                    command=options.command,
-                    observer=display,
-                )
-        of_gate = show(console, result, decide=options.decide)
-        decided = options.decide and result.page.change.decision
-        code = of_gate if decided else code or of_gate  # a failed measurement precedes the gate
+    record = outcome.record if gated and outcome.judgement is not None else None
+    if record is not None:
+        again = gate_command(console, record, decide=options.decide)
+        if code == EXIT_INTERRUPTED:
+            console.say(f"the gate was not applied: `{again}`", level=-1)
+        else:
+            if result is None:
+                with display_for(console) as display:
+                    result = gate_record(
+                        console.results,
+                        str(record),
+                        confirm=confirm,
+                        command=again,
+                        observer=display,
+                    )
+            of_gate = show(console, result, decide=options.decide)
+            decided = options.decide and result.page.change.decision
+            code = of_gate if decided else code or of_gate  # a failed measurement precedes the gate
     sign(console, outcome, options)
     raise typer.Exit(code)
+
+
+def gate_command(console: Console, record: Path, *, decide: bool) -> str:
+    """Return the command that applies the gate to a measured record, quoted for a shell.
+
+    The command of the measurement would measure the scenario again.
+    """
+    words = ["benchctl", "gate", str(record)]
+    if console.results != Console().results:
+        words += ["--dir", str(console.results)]
+    return shlex.join((*words, *(["--decide"] if decide else ())))
 
 
 def require_key(options: RunOptions) -> None:

@@ -1,9 +1,11 @@
 """Test of Ctrl-C in a command that does not handle it."""
 
 import os
+import shlex
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic_core import SchemaError
@@ -11,9 +13,10 @@ from pydantic_core import SchemaError
 from bench_framework import __main__
 from bench_framework.cli import app
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED
+from bench_framework.cli.measurement import measure
+from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED, Interrupted
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.workflow import run
+from bench_framework.workflow import gate, run
 from bench_framework.workflow.run_options import RunOptions, plan_scenario
 
 
@@ -45,6 +48,26 @@ def test_a_stop_after_the_measurement_is_not_lost(
     outcome = run.run_plan(plan, "", RunOptions(tmp_path), SilentObserver())
     assert outcome.exit_code == EXIT_INTERRUPTED
     assert outcome.resume == f"interrupted after the measurement; {tmp_path} is complete"
+
+
+def test_an_interrupted_second_pass_continues_with_the_record_of_the_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = tmp_path / "my results" / "s" / "20260101T0000Z"
+    judged: Any = object()
+    outcome = run.Outcome(record, judged, None, (), None, EXIT_DONE)
+
+    def interrupted(*_: object, command: str, **__: object) -> None:
+        raise Interrupted("BX130.gate-confirmed", command=command)
+
+    monkeypatch.setattr(run, "run_scenario", lambda *_: outcome)
+    monkeypatch.setattr(gate, "gate_record", interrupted)
+    options = RunOptions(tmp_path / "my results", gate=True, decide=True, command="benchctl run x")
+    with pytest.raises(Interrupted) as caught:
+        measure(Console(progress=False), "x.yaml", options)
+    words = shlex.split((caught.value.fix or "").split("`")[1])
+    folder = str(record.parent.parent)
+    assert words == ["benchctl", "gate", str(record), "--dir", folder, "--decide"]
 
 
 def test_ctrl_c_while_a_class_is_built_is_no_internal_error(
