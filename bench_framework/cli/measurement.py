@@ -119,9 +119,7 @@ def measure(
                         command=again,
                         observer=display,
                     )
-            of_gate = show(console, result, decide=options.decide)
-            decided = options.decide and result.page.change.decision
-            code = of_gate if decided else code or of_gate  # a failed measurement precedes the gate
+            code = show(console, result, decide=options.decide)
     sign(console, outcome, options)
     raise typer.Exit(code)
 

@@ -15,6 +15,7 @@ from bench_framework.compare import exact_metrics, same_programs
 from bench_framework.errors import EXIT_DONE
 from bench_framework.features.gate import outcome
 from bench_framework.features.gate.budgets import judge_budgets
+from bench_framework.features.gate.failures import other_failures
 from bench_framework.features.gate.question import (
     GateAnswer,
     answer,
@@ -74,6 +75,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
         budgets = judge_budgets(plan, contents, builds, looks=question.looks.count)
         empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)
+        empty = replace(empty, failures=other_failures(plan, contents, empty))
         return outcome.conclude(empty, policy)
     judged = answer(question, contents)
     by_pair = _with_text(gated, judged)
@@ -101,8 +103,9 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     rounds = max((look.round for look in contents.looks), default=0)
     gating = Gating(tuple(pairs), policy.level, family, looks, rounds, EXIT_DONE, ())
     budgets = judge_budgets(plan, contents, builds, looks=looks)
-    day = contents.header.started_at[:10]
-    gating = outcome.accept(replace(gating, budgets=budgets), accepted, day)
+    gating = outcome.accept(gating, accepted, contents.header.started_at[:10])
+    gating = replace(gating, budgets=budgets)
+    gating = replace(gating, failures=other_failures(plan, contents, gating))
     return outcome.conclude(gating, policy)
 
 

@@ -70,7 +70,7 @@ def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     failed = _counted(gating.in_state("failed"), "could not be measured")
     worse = _worse(gating)
     for exit_code, lines in (
-        (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed")),
+        (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed") + _failures(gating)),
         (EXIT_WORSE, worse + _budgets(gating, "over")),
         (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
     ):
@@ -112,6 +112,16 @@ def _budgets(gating: Gating, state: BudgetState) -> list[str]:
     budgets = [b for b in gating.budgets if b.state == state]
     one, several = _OUTCOMES[state]
     return _counted(budgets, one if len(budgets) == 1 else several, "budget")
+
+
+def _failures(gating: Gating) -> list[str]:
+    lines = []
+    if ungated := sum(f.cell_id is not None and not f.gated for f in gating.failures):
+        which = "that is not gated" if ungated == 1 else "that are not gated"
+        lines.append(f"{counted(ungated, 'configuration')} {which}: failed")
+    judged = [failure for failure in gating.failures if failure.gated]
+    lines += _counted(judged, "a run, a metric or an output failed", "gated configuration")
+    return lines + [failure.text for failure in gating.failures if failure.cell_id is None]
 
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:

@@ -75,6 +75,17 @@ class BudgetFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Something of a record that failed, and for which no pair and no budget has failed."""
+
+    cell_id: str | None
+    """The cell that failed, `None` for an input or a program that changed."""
+    gated: bool
+    """True if a pair or a budget is about the cell."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """The difference of counted runs of a candidate that is worse and of its baseline.
 
@@ -104,6 +115,7 @@ class Gating:
         hosts: names of the hosts of a fleet that measured first and second. It is empty without a fleet,
             and if nothing was suspicious.
         explanations: what differs in each candidate that is worse, as far as it was counted.
+        failures: what else failed in the first measurement.
         unconfirmed: reason why no other host measured suspicious pairs again.
         exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
         reasons: reasons for the exit code, one line each. It is empty for 0.
@@ -123,6 +135,7 @@ class Gating:
     hosts: tuple[str, ...] = ()
     explanations: tuple[Explanation, ...] = ()
     unconfirmed: str = ""
+    failures: tuple[Failure, ...] = ()
 
     def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:
         """Return the pairs in these states."""

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import (
     BudgetFinding,
     Explanation,
+    Failure,
     GatedPair,
     Gating,
     PairState,
@@ -57,6 +58,8 @@ _RESULTS: Final = {
 BUDGETS_EXCEEDED: Final = "budgets exceeded"
 """The result in place of regressions if no comparison is worse."""
 _OVER: Final = "over budget"
+_MEASUREMENT: Final = "measurement"
+"""In place of a metric: the row is about a failure that no comparison has."""
 
 _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
     EXIT_WORSE: ("worse",),
@@ -127,6 +130,11 @@ class GatePage:
         return tuple(row for row in self.rows if row.state not in FULL_ROWS)
 
     @property
+    def compared(self) -> int:
+        """The number of comparisons and budgets."""
+        return sum(row.metric != _MEASUREMENT for row in self.rows)
+
+    @property
     def only_budgets(self) -> bool:
         """True if no comparison is worse, but a budget is exceeded."""
         return {row.word for row in self.rows if row.state == "worse"} == {_OVER}
@@ -152,6 +160,7 @@ def page_of(
         seconds[block.cell_id] += math.fsum(block.wall_s)
     rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
+    rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     order = (*FULL_ROWS, "passed")
     how = (
         f"{counted(gating.rounds, 'round')}; probability of a false alarm in the first measurement: "
@@ -251,6 +260,13 @@ def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
     return GateRow(place, metric, state, glyph, plain, finding.text, seconds, word)
 
 
+def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> GateRow:
+    word, cell_id = STATE_WORDS["failed"], failure.cell_id
+    where = "all configurations" if cell_id is None else _place(plan, cell_id)
+    took = 0.0 if cell_id is None or failure.gated else seconds[cell_id]  # that of a pair otherwise
+    return GateRow(where, _MEASUREMENT, "failed", "✕", "x", failure.text, took, word)
+
+
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     # A page of two revisions names them once.
     texts = [
@@ -344,7 +360,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
     if len(page.full) > most:
         lines += ["", f"gate.json contains {len(page.full) - most} more"]
     if page.passed:
-        lines += ["", f"{len(page.passed)} of {counted(len(page.rows), 'comparison')} passed"]
+        lines += ["", f"{len(page.passed)} of {counted(page.compared, 'comparison')} passed"]
     again = f"; second measurement: {page.confirmation}" if page.confirmation else ""
     lines += _wrapped(page.how + again, width, "")
     return "\n".join(visible(line) for line in lines)

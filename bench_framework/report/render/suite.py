@@ -99,7 +99,7 @@ class SuiteRow:
     @property
     def passed(self) -> str:
         """The number of passed comparisons and of all, such as ``3/4``; empty without a gate."""
-        return f"{len(self.page.passed)}/{len(self.page.rows)}" if self.page else ""
+        return f"{len(self.page.passed)}/{self.page.compared}" if self.page else ""
 
     @property
     def report(self) -> str:

@@ -1,13 +1,14 @@
 """Policies of the gate in addition to margins: selected configurations, instructions, budgets, accepted changes."""
 
 import math
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
 
 from bench_framework.compare.medians import median_interval
-from bench_framework.features.gate import compute as gate
+from bench_framework.features.gate import compute as gate, outcome
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import (
@@ -18,9 +19,11 @@ from bench_framework.model.plan.policies import (
 )
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.record.run import Build, Event, Observation
-from bench_framework.model.result.gate import Gating
+from bench_framework.model.result.decision import Change
+from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render import gate as gate_page, junit
+from bench_framework.report.render.gate import GatePage
 from bench_framework.report.render.suite import SuitePage, SuiteRow
 from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of, timing
 
@@ -182,6 +185,68 @@ class TestBudgets:
         plan = gated(replace(example.plan, cells=cold), budgets=(budget,))
         gating = gate.first_pass(plan, example.contents(example.blocks(log_normal_timing({}))))
         assert [finding.state for finding in gating.budgets] == ["failed"]
+
+
+class TestOtherFailures:
+    """What failed without a failed comparison has the same exit code as the run, 3."""
+
+    @staticmethod
+    def judged(cell_id: str | None, **policy: object) -> tuple[Gating, GatePage]:
+        example = Study(arms=("a", "b", "other"), policy=gate_policy(margins=TIMES))
+        plan = gated(example.plan, **policy)
+        contents = example.contents(example.blocks(log_normal_timing({})))
+        contents.events = [Event("BX201", "it failed in round 3", "error", cell_id)] * 2
+        gating = gate.first_pass(plan, contents)
+        return gating, gate_page.page_of(plan, gating, contents.blocks, "r", "")
+
+    def test_a_configuration_that_is_not_gated_fails_the_gate(self) -> None:
+        example = Study(arms=("a", "b", "other"))
+        chosen, other = (example.cell("b").id,), example.cell("other").id
+        gating, page = self.judged(other, chosen=chosen)
+        assert {pair.cell_id: pair.state for pair in gating.pairs} == {chosen[0]: "passed"}
+        assert (gating.exit_code, page.exit_code) == (3, 3)
+        assert gating.reasons == ("1 configuration that is not gated: failed",)
+        assert outcome.change_of(gating, GatePolicy()) is Change.FAILED
+        assert page.annotations == ("other, measurement: it failed in round 3",)
+        assert ET.fromstring(junit.document_of(page)).get("errors") == "1"
+        assert "it failed in round 3" in gate_page.markdown(page, comment=True)
+        assert page.compared == len(gating.pairs)
+
+    def test_a_build_that_failed_is_named_for_each_of_its_configurations(self) -> None:
+        example = Study(arms=("a", "b", "other"), policy=gate_policy(margins=TIMES))
+        specs = {arm: BuildSpec("c", "b", features=(arm,)) for arm in ("a", "b", "other")}
+        variants = (replace(v, build=specs[dict(v.values)["arm"]]) for v in example.plan.variants)
+        plan = gated(example.plan, chosen=(example.cell("b").id,))
+        plan = replace(plan, program=None, variants=tuple(variants))
+        failed = Build(specs["other"].id, ok=False, message="no such feature")
+        contents = example.contents(example.blocks(log_normal_timing({})), [failed])
+        gating = gate.first_pass(plan, contents)
+        other = Failure(example.cell("other").id, gated=False, text="no such feature")
+        assert (gating.exit_code, gating.failures) == (3, (other,))
+
+    def test_so_does_a_failed_run_of_a_judged_one_or_a_changed_file(self) -> None:
+        gating, _ = self.judged(Study(arms=("a", "b", "other")).cell("b").id)
+        assert gating.exit_code == 3
+        assert gating.reasons == ("1 gated configuration: a run, a metric or an output failed",)
+        gating, page = self.judged(None)
+        assert (gating.exit_code, gating.reasons) == (3, ("it failed in round 3",))
+        assert page.annotations == ("all configurations, measurement: it failed in round 3",)
+
+    def test_a_failed_comparison_is_not_listed_twice(self) -> None:
+        example = Study(policy=gate_policy(margins=TIMES))
+        slow = example.cell("b")
+        blocks = [
+            block
+            if block.cell_id != slow.id
+            else replace(block, status="failed", message="exit status 3")
+            for block in example.blocks(log_normal_timing({}))
+        ]
+        contents = example.contents(blocks)
+        contents.events = [Event("BX201", "b failed", "error", slow.id)]
+        gating = gate.first_pass(example.plan, contents)
+        assert {pair.state for pair in gating.pairs} == {"failed"}
+        assert gating.failures == ()
+        assert gating.exit_code == 3
 
 
 def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
