@@ -1,4 +1,4 @@
-"""What failed in the record of a gate, and is not the failure of a comparison or of a budget.
+"""Failures in the record of a gate that are not those of a comparison or of a budget.
 
 A record in which something failed is never passed: a configuration that is not gated can fail, and so can
 a single run or metric of one whose comparisons are judged.
@@ -14,13 +14,13 @@ from bench_framework.store.journal import Contents
 def other_failures(plan: Plan, contents: Contents, gating: Gating) -> tuple[Failure, ...]:
     """Return the first failure of each cell that `gating` does not show, in the order of the record."""
     failed = gating.in_state("failed")
-    shown = {id_ for pair in failed for id_ in (pair.cell_id, pair.comparison.ref_cell_id)}
-    shown |= {budget.cell_id for budget in gating.budgets if budget.state == "failed"}
+    covered = {id_ for pair in failed for id_ in (pair.cell_id, pair.comparison.ref_cell_id)}
+    covered |= {budget.cell_id for budget in gating.budgets if budget.state == "failed"}
     gated = {id_ for pair in gating.pairs for id_ in (pair.cell_id, pair.comparison.ref_cell_id)}
     gated |= {budget.cell_id for budget in gating.budgets}
     first: dict[str | None, str] = {}
     for cell_id, text in _failures(plan, contents):
-        if cell_id not in shown:
+        if cell_id not in covered:
             first.setdefault(cell_id, text)
     return tuple(Failure(cell_id, cell_id in gated, text) for cell_id, text in first.items())
 

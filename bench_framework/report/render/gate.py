@@ -141,7 +141,7 @@ class GatePage:
 
     @property
     def annotations(self) -> tuple[str, ...]:
-        """What fails the gate, one line each."""
+        """The failures of the gate, one line each."""
         failing = (row for row in self.rows if row.state in ("worse", "failed"))
         return tuple(f"{row.cell}, {row.metric}: {row.sentence}" for row in failing)
 

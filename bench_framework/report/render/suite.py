@@ -199,7 +199,7 @@ class SuitePage:
 
     @property
     def annotations(self) -> tuple[str, ...]:
-        """What fails the gates, one line each."""
+        """The failures of all gates, one line each."""
         return tuple(
             f"{row.scenario}: {text}"
             for row in self.rows

@@ -188,7 +188,7 @@ class TestBudgets:
 
 
 class TestOtherFailures:
-    """What failed without a failed comparison has the same exit code as the run, 3."""
+    """A failure without a failed comparison has the exit code of the run, 3."""
 
     @staticmethod
     def judged(cell_id: str | None, **policy: object) -> tuple[Gating, GatePage]:
