@@ -104,21 +104,26 @@ class Measuring:
 
     def run(self) -> None:
         """Measure all rounds of all inputs that are not stopped yet."""
+        contents = self.record.contents
+        before = contents.progress
         drop_pending(self.plan, self.record)
+        if self.number > 1:  # since the session before
+            self._compare_digests()
         states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
         self._warm_up(states)
         self._measure(states)
-        for item in self.plan.inputs:
-            self._is_changed(item)
+        self._compare_digests()
         if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
-        if self.number == self.plan.measure.sessions or all(state.stopped for state in states):
+        stopped = all(state.stopped or contents.stopped(state.input.id) for state in states)
+        if stopped or contents.progress == before or self.number == self.plan.measure.sessions:
             self.record.append(lines.End(utc_now(), self.elapsed_s))
 
     def _warm_up(self, states: list[InputProgress]) -> None:
         limit, budget = self.record.contents.limit, self._budget
-        number = (self.number - 1) * self._warmup_rounds
-        while (limit is None or self.number > 1) and number < self.number * self._warmup_rounds:
+        warmup_rounds = schedule.warmup_rounds(self.plan, enough=self.enough is not None)
+        number = (self.number - 1) * warmup_rounds
+        while (limit is None or self.number > 1) and number < self.number * warmup_rounds:
             number += 1
             for state in states:
                 started = state.rounds > self.last_round - self.plan.measure.session_rounds
@@ -204,25 +209,25 @@ class Measuring:
             if (taken := self._due_look(state, looks, ending) if ends else look) is not None:
                 self._take(taken, states)
 
-    @property
-    def _warmup_rounds(self) -> int:
-        # Round 1 has a random order and needs a reference answer. Without warm-up rounds the
-        # reference cell runs once before it.
-        least = 0 if self.plan.answer.compare == "none" else 1
-        requested = self.plan.measure.warmup_rounds
-        return max(least, min(1, requested) if self.enough else requested)
+    def _compare_digests(self) -> None:
+        """End the measurement of inputs whose digests are not those of the record."""
+        for input_id, event in self.guard.other_inputs(self.session.stop.check):
+            if input_id not in self.record.contents.changed:
+                self._end(input_id, event)
 
-    def _is_changed(self, item: Input) -> bool:
-        """Compare the digest of an input with that of the record; if it differs, end its measurement."""
-        contents = self.record.contents
-        if item.id not in contents.changed and (event := self.guard.differs(item.id)) is not None:
-            self._add_event(event)
-            self.record.append(lines.Changed(item.id, contents.rounds.get(item.id, 0)))
-        return item.id in contents.changed
+    def _end_if_changed(self, state: InputProgress) -> bool:
+        """End the measurement of an input if it or a program changed. Return whether it has ended."""
+        event = self.guard.changed(state.input.id) or self.guard.replaced()
+        if event is not None:
+            state.stopped = True
+            self._end(state.input.id, event)
+        return state.stopped
+
+    def _end(self, input_id: str, event: Event) -> None:
+        self._add_event(event)
+        self.record.append(lines.Changed(input_id, self.record.contents.rounds.get(input_id, 0)))
 
     def _prepare_input(self, item: Input) -> InputProgress | None:
-        if self.number > 1 and self._is_changed(item):  # since the session before
-            return None
         contents, fixed = self.record.contents, self.plan.measure.strategy == "fixed"
         finished = {c for c, line in contents.dropped.items() if fixed and line.state == "idle"}
         gone = contents.dropped.keys() - finished
@@ -244,6 +249,8 @@ class Measuring:
 
     def _round(self, state: InputProgress, number: int, *, warmup: bool) -> None:
         order = schedule.order_of_round(self.plan, state, number, warmup=warmup)
+        if self._end_if_changed(state):
+            return
         self._notify(progress.RoundStarted(state.input.id, number, warmup))
         budget = self._budget if warmup else None
         for position, cell_id in enumerate(order):
@@ -252,16 +259,10 @@ class Measuring:
             self.session.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
             if state.stopped:  # its input changed
-                break
-        else:
-            if event := self.guard.changed(state.input.id) or self.guard.replaced():
-                self._add_event(event)
-                state.stopped = True
-            else:
-                state.count(number, warmup=warmup)
-        if state.stopped:
-            self.record.append(lines.Changed(state.input.id, number))
+                return
+        if self._end_if_changed(state):
             return
+        state.count(number, warmup=warmup)
         elapsed = self.elapsed_s
         self.record.append(lines.RoundEnd(state.input.id, number, warmup, utc_now(), elapsed))
         self._drop_failed(state, number, warmup=warmup)
@@ -280,10 +281,10 @@ class Measuring:
         block = self.runner.run(target, block, runs)
         ended = seconds()
         block, events = BlockChecks(self.record, self.runner.reader).check(state, target, block)
-        if events and (changed := self.guard.changed(state.input.id)):  # the cause of other answers
-            events, state.stopped = [changed], True
         self.record.append(lines.Measured(block))
         state.blocks.setdefault(cell_id, []).append(block)
+        if events and self._end_if_changed(state):  # the cause of other answers
+            events = []
         for event in events:
             self._add_event(event)
         if warmup:
@@ -325,11 +326,10 @@ class Measuring:
 
     def _set_repeats(self, state: InputProgress) -> None:
         """Set the runs per block from the warm-up once; a resumed record keeps its value."""
-        if state.repeats:
-            return
-        walls = map(state.warmup_walls, state.blocks)
-        state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
-        self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
+        if not state.repeats:
+            walls = map(state.warmup_walls, state.blocks)
+            state.repeats = dict.fromkeys(state.targets, schedule.repeats_of(walls))
+            self.record.append(lines.Repeats(state.input.id, dict(state.repeats)))
 
     def _analyze(self, state: InputProgress, states: Sequence[InputProgress], looks: Looks) -> None:
         """Do the interim analysis that is due after the last round of the input."""

@@ -69,7 +69,9 @@ def _unanalysed(plan: Plan, contents: Contents, number: int) -> bool:
 def _has_ended(plan: Plan, contents: Contents, input_id: str) -> bool:
     """Return whether a look ended an input, or failures of its cells left nothing to compare."""
     lost = {c for c, line in contents.dropped.items() if line.state in ("failed", "other-output")}
-    cells = {cell.id for cell in plan.compared_cells(input_id)}
+    # Others have never run, because their program was not built or a slot has no value.
+    known = lost | {block.cell_id for block in contents.blocks if not block.warmup}
+    cells = {cell.id for cell in plan.compared_cells(input_id) if cell.id in known}
     return contents.stopped(input_id) or bool(cells & lost and len(cells - lost) <= 1)
 
 

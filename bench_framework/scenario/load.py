@@ -192,6 +192,8 @@ def apply(document: YamlFile, overrides: Sequence[str]) -> None:
             continue
         document.problems += value.problems
         value.place.key = Position(1, 1, max(1, len(name)))
+        if path[:2] == ["measure", "rounds"] and len(path) > len(path[:2]):
+            _write_both_ends(document)
         if problem := _set(document, path, value):
             document.problems.append(problem)
             continue
@@ -244,6 +246,17 @@ def _put(data: Any, key: str | int, value: Any) -> None:
         data.append(value)
     else:
         data[key] = value
+
+
+def _write_both_ends(document: YamlFile) -> None:
+    """Replace an exact number of rounds by its two ends."""
+    match document.data:
+        case {"measure": {"rounds": str(number)} as measure} if _NUMBER.fullmatch(number):
+            place = document.place.at(["measure", "rounds"])
+            measure["rounds"] = {}
+            for end in ("min", "max"):
+                measure["rounds"][end] = number
+                place.children[end] = Place(place.file, place.value, place.key)
 
 
 def _keep_rounds_ordered(document: YamlFile, given: set[str]) -> None:

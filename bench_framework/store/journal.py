@@ -146,6 +146,11 @@ class Contents:
         """True if the measurement was completed."""
         return self.ended_at is not None
 
+    @property
+    def progress(self) -> tuple[int, int]:
+        """The numbers of blocks and of interim analyses."""
+        return len(self.blocks), len(self.looks)
+
     def stopped(self, input_id: str) -> bool:
         """Return whether a look, or a change of a file, ended the measurement of an input."""
         return input_id in self.changed or any(

@@ -92,7 +92,7 @@ class Changed:
 
     input_id: str
     round: int
-    """The open round, or the last complete one."""
+    """The last complete round."""
     kind: Literal["changed"] = "changed"
 
 

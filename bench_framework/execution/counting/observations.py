@@ -73,7 +73,7 @@ def observe_cells(
     contents = record.contents
     guard = Guard({item.input_id: item for item in contents.inputs}, contents.builds)
     counting = CountingRuns(plan, record, session, guard, limit_s)
-    if counting.is_changed(*guard.other_programs()):
+    if counting.report_changes(*guard.other_programs()):
         return
     counting.count_kernel(targets)
     if plan.instructions is not None and targets:
@@ -106,7 +106,7 @@ class CountingRuns:
     guard: Guard
     limit_s: float | None = None
 
-    def is_changed(self, *events: Event | None) -> bool:
+    def report_changes(self, *events: Event | None) -> bool:
         """Report the events of changed files. Return True if there is one: counts are not those of the record."""
         changes = [event for event in events if event is not None]
         for event in changes:
@@ -132,8 +132,9 @@ class CountingRuns:
             expected = expected_answer(self.record, target.cell.id)
             limit = self.plan.measure.timeout_s
             observation = observe_kernel(self._runner, target, expected, limit)
-            if not self._changed_with(target):
-                self._append(observation)
+            if self._changed_with(target):
+                return
+            self._append(observation)
 
     def count_instructions(self, targets: list[Target], policy: InstructionPolicy) -> None:
         """Count instructions in repeated runs of every cell; a failure ends those of its cell.
@@ -172,7 +173,8 @@ class CountingRuns:
                 what = f"instructions with {used.tool}"
                 step = progress.Counting(what, number, len(targets), run, policy.runs)
                 self.session.observer.notify(step)
-                self._count(target, used, replace(policy, timeout_s=left_s), run)
+                if not self._count(target, used, replace(policy, timeout_s=left_s), run):
+                    return
 
     def _refuse(self, targets: list[Target], tool: str, reason: str) -> None:
         """Store why the cells that were never counted are not."""
@@ -183,8 +185,11 @@ class CountingRuns:
 
     def _count(
         self, target: Target, used: instructions.Counter, policy: InstructionPolicy, run: int
-    ) -> None:
-        """Count one run of a cell, whose later runs are compared with the first one."""
+    ) -> bool:
+        """Count one run of a cell, whose later runs are compared with the first one.
+
+        Return False if the count is not that of the record, because a file changed.
+        """
         contents = self.record.contents
         timed = [b for b in contents.blocks if b.cell_id == target.cell.id and b.receipts]
         actual_modes = timed[-1].receipts[-1].effective if timed else {}
@@ -193,7 +198,7 @@ class CountingRuns:
             self._runner, target, expected, used, policy, run, actual_modes
         )
         if self._changed_with(target):
-            return
+            return False
         if observation.status == "timeout" and self.limit_s is not None:
             observation = replace(observation, message=self._limit_reached)
         if costs is not None:
@@ -211,9 +216,10 @@ class CountingRuns:
                 reason=observation.message,
             )
             self._add(event)
+        return True
 
     def _changed_with(self, target: Target) -> bool:
-        return self.is_changed(self.guard.changed(target.cell.input_id), self.guard.replaced())
+        return self.report_changes(self.guard.changed(target.cell.input_id), self.guard.replaced())
 
     def _done(self, target: Target, kind: str) -> list[Observation]:
         observations = self.record.contents.observations

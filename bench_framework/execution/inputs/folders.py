@@ -60,20 +60,37 @@ def stamp(path: Path, chosen: Sequence[str] = (), *, ctime: bool = False) -> str
     return hasher.hexdigest()
 
 
-def stored_digest(note: Path, path: Path, chosen: Sequence[str] = ()) -> str | None:
-    """Return the digest in a note; `None` if a file of the input changed since, by its stamp with ctime."""
+def stored_digest(
+    note: Path, path: Path, chosen: Sequence[str] = (), *, ctime: bool = False
+) -> str | None:
+    """Return the digest in a note; `None` if a file of the input changed since.
+
+    Files of a user are compared with their `ctime`, too: another file may have the same size and mtime.
+    """
     try:
         stored: dict[str, Any] = parse_json(note.read_text(encoding="utf-8"))
-        unchanged = stored["files"] == stamp(path, chosen, ctime=True)
+        current = _state(path, chosen, ctime=ctime)
+        unchanged = current == {key: stored[key] for key in current}
         return str(stored["sha256"]) if unchanged else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def store_digest(note: Path, digest: str, path: Path, chosen: Sequence[str] = ()) -> None:
-    """Write the digest with the stamp of the input. Raises `MachineError`: it is impossible."""
-    stored = {"sha256": digest, "files": stamp(path, chosen, ctime=True)}
+def store_digest(
+    note: Path, digest: str, path: Path, chosen: Sequence[str] = (), *, ctime: bool = False
+) -> None:
+    """Write the digest with the state of the input. Raises `MachineError`: it is impossible."""
+    stored = {"sha256": digest, **_state(path, chosen, ctime=ctime)}
     write_whole(note, json.dumps(stored) + "\n")
+
+
+def _state(path: Path, chosen: Sequence[str], *, ctime: bool) -> dict[str, int | str]:
+    if ctime:
+        return {"state": stamp(path, chosen, ctime=True)}
+    if path.is_dir():
+        return {"size_bytes": size(path, chosen), "files": stamp(path, chosen)}
+    status = path.stat()
+    return {"size_bytes": status.st_size, "mtime_ns": status.st_mtime_ns}
 
 
 def _raise(error: OSError) -> None:
@@ -112,14 +129,20 @@ class Guard:
             if not _is_same(path, expected):
                 yield new_event("BX420.program", "error", path=path)
 
-    def differs(self, input_id: str) -> Event | None:
-        """Digest an input again, and return the event BX420 if it changed, perhaps without its size and mtime."""
-        item = self._inputs.get(input_id)
-        if item is None or item.path is None or item.sha256 is None:
-            return None
-        if _digest(item.path, item.files) == item.sha256:
-            return None
-        return new_event("BX420.input", "error", path=item.path, what="digest")
+    def other_inputs(self, check: Callable[[], object]) -> Iterator[tuple[str, Event]]:
+        """Digest every input again, and yield the event BX420 of each that changed, perhaps without its size and mtime.
+
+        `check` is that of `digest`.
+        """
+        known = dict[tuple[str, tuple[str, ...]], str | None]()
+        for input_id, item in self._inputs.items():
+            if item.path is None or item.sha256 is None:
+                continue
+            key = (item.path, item.files)  # several inputs may have the same files
+            if key not in known:
+                known[key] = _digest(*key, check)
+            if known[key] != item.sha256:
+                yield input_id, new_event("BX420.input", "error", path=item.path, what="digest")
 
 
 def require_unchanged(builds: Iterable[Build]) -> None:
@@ -155,8 +178,8 @@ def _stamp(path: str | None, chosen: Sequence[str] = ()) -> str | None:
         return None
 
 
-def _digest(path: str, chosen: Sequence[str]) -> str | None:
+def _digest(path: str, chosen: Sequence[str], check: Callable[[], object]) -> str | None:
     try:
-        return digest(Path(path), chosen)
+        return digest(Path(path), chosen, check)
     except OSError:
         return None

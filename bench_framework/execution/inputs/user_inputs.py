@@ -58,12 +58,12 @@ def prepare(
         count = sum(1 for _ in folders.files(path, files)) if path.is_dir() else None
         if count == 0:
             raise _unfit("BC406.empty-folder", path=path)
-        digest = folders.stored_digest(note, path, files)
+        digest = folders.stored_digest(note, path, files, ctime=True)
         if digest is None:
             digest = folders.digest(path, files, check)
             # Without the note, the files are digested again next time.
             with contextlib.suppress(MachineError):
-                folders.store_digest(note, digest, path, files)
+                folders.store_digest(note, digest, path, files, ctime=True)
     except OSError as error:
         raise _unfit(
             "BC406.not-readable", filename=error.filename or path, strerror=error.strerror

@@ -240,12 +240,16 @@ def test_an_input_that_failed_in_the_last_round_of_a_session_ends_no_later_sessi
 
 def test_a_session_that_was_interrupted_in_the_last_round_of_an_input_continues(fake: Any) -> None:
     policy = MeasurePolicy(rounds_min=5, rounds_max=20, sessions=4)
-    plan = plan_of(ARMS, inputs=("one", "two"), measure=policy)
+    plan = plan_of({**ARMS, "c": ["run-c"]}, inputs=("one", "two"), measure=policy)
     first, second = plan.inputs
     contents = fake.create(plan).contents
     contents.rounds = {first.id: 5, second.id: 4}
+    ran = [c.id for item in plan.inputs for c in plan.compared_cells(item.id) if c.label != "c"]
+    contents.blocks = [Block(0, 1, 0, id_, False, "ok", "") for id_ in ran]
     assert sessions.next_session(plan, contents) == 1
-    contents.looks = [Look(second.id, 0, 4, stopped=True)]
+    # One has failed, and another was not built: nothing is left to compare.
+    failed = plan.compared_cells(second.id)[1].id
+    contents.dropped[failed] = lines.Dropped(failed, second.id, 4, False, "failed")
     assert sessions.next_session(plan, contents) == 2
 
 

@@ -73,6 +73,7 @@ def test_every_kind_of_line_survives() -> None:
         ),
         lines.Limit(60),
         lines.RoundEnd("i", 1, warmup=True, at="at", elapsed_s=0.1),
+        lines.Changed("i", 1),
         lines.Looked(Look("i", 0, 12, stopped=False)),
         lines.Dropped("c", "i", 2, warmup=True, state="raced"),
         lines.Noted(Event("BX201", "words", details=(("a", "b"),))),
