@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import AnswerError
-from bench_framework.foreign import in_range, parse_json, read_regular
+from bench_framework.foreign import LARGEST_NUMBER, in_range, parse_json, read_regular
 from bench_framework.model.metrics import RECEIPT_KEYS
 from bench_framework.model.record.run import Answer, Receipt
 from bench_framework.units import counted
@@ -154,6 +154,9 @@ def _numbers(values: Mapping[str, Any] | None, least: float = -math.inf) -> dict
 def _number(key: str, value: object, least: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{key} is {value!r}, not a number")
+    # Phases that are computed as differences leave a remainder of floats of either sign.
+    if abs(value) < 1 / LARGEST_NUMBER:
+        return 0.0
     if value < least:
         raise ValueError(f"{key} is negative")
     if not in_range(value):
