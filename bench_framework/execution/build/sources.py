@@ -214,11 +214,12 @@ def copy_file(name: Path, root: Path, copy: Path) -> None:
     """Make a file or symbolic link of `copy` like that of `root`; remove it if `root` does not have it.
 
     `name` is its path in both. A folder may have taken the place of a file, or the other way round, and the files of
-    both come in any order.
+    both come in any order. A link to a folder that `copy` does not have, because git ignores it, is like a folder.
     """
     source, target = root / name, copy / name
     inner = [parent for parent in name.parents if parent.name]
-    exists = os.path.lexists(source) and not any((root / p).is_symlink() for p in inner)
+    linked = any((root / p).is_symlink() and (copy / p).is_symlink() for p in inner)
+    exists = os.path.lexists(source) and not linked
     if exists and (source.is_symlink() or not source.is_dir()):
         for parent in reversed(inner):
             if (copy / parent).is_symlink() or (copy / parent).is_file():

@@ -79,6 +79,20 @@ def test_ignored_choices_of_the_toolchain_follow_the_working_tree(
     assert not (checkout.parents[1] / CHOICE).exists()
 
 
+def test_configuration_behind_a_link_that_git_ignores_is_copied(
+    crate: Path, tmp_path: Path, launcher: Launcher
+) -> None:
+    (crate / ".gitignore").write_text(".cargo\n")
+    commit(crate)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    (shared / "config.toml").write_text("# shared\n")
+    (crate / ".cargo").symlink_to(shared)
+    folder = copied(crate, tmp_path, launcher, patch=patch_of(crate))
+    assert (folder / ".cargo" / "config.toml").read_text() == "# shared\n"
+    assert not (folder / ".cargo").is_symlink()
+
+
 def test_configuration_in_several_folders_above_is_refused(
     crate: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
