@@ -199,7 +199,7 @@ def _overrides(
 ) -> list[str]:
     """Return the options of this command as overrides of the scenario, which is where they are checked."""
     from bench_framework.workflow.run_options import QUICK
-    from bench_framework.workflow.scenarios.request import flow, number_or_range
+    from bench_framework.workflow.scenarios.request import flow, number_or_range, whole_number
 
     overrides: list[str] = []
     if quick:
@@ -207,7 +207,8 @@ def _overrides(
     if rounds is not None:
         low, colon, high = rounds.partition(":")
         ends = ", ".join(f"{end}: {n}" for end, n in (("min", low), ("max", high)) if n)
-        overrides.append(f"measure.rounds={f'{{{ends}}}' if colon else rounds}")
+        value = f"{{{ends}}}" if colon and ends else flow(whole_number(rounds))
+        overrides.append(f"measure.rounds={value}")
     if sessions is not None:
         overrides.append(f"measure.sessions={flow(number_or_range(sessions))}")
     overrides += [f"measure.{key}={value}" for key, value in others.items() if value is not None]

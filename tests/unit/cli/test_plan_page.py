@@ -9,6 +9,7 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.run import _overrides
 from bench_framework.cli.plan_page import page
+from bench_framework.errors import ScenarioError
 from bench_framework.model.documents.plan import SessionCount
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
@@ -67,6 +68,12 @@ def test_an_end_of_rounds_that_is_not_given_has_its_default(
     overrides = _overrides(quick=False, rounds=rounds, until=None)
     measure = plan_scenario(str(scenario), overrides=overrides).measure
     assert (measure.rounds_min, measure.rounds_max) == (least, most)
+
+
+def test_a_colon_without_any_end_is_refused_as_rounds(scenario: Path) -> None:
+    overrides = _overrides(quick=False, rounds=":", until=None)
+    with pytest.raises(ScenarioError):
+        plan_scenario(str(scenario), overrides=overrides)
 
 
 def test_validate_goes_on_after_an_input_that_would_change(
