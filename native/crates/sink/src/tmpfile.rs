@@ -66,8 +66,10 @@ pub fn create_partial(path: &Path, options: &mut OpenOptions) -> io::Result<(Fil
                 attempt += 1;
             }
             Err(error) => {
-                // Where O_DIRECT is refused, the kernel has created the file before. The name is that of this process.
-                let _ = std::fs::remove_file(&partial);
+                // Where O_DIRECT is refused, the kernel has created the file before.
+                if error.kind() != io::ErrorKind::AlreadyExists {
+                    let _ = std::fs::remove_file(&partial);
+                }
                 return Err(error);
             }
         }
@@ -99,5 +101,23 @@ pub(crate) fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_has_the_last_of_the_names_remains() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        for _ in 0..=ATTEMPTS {
+            create_partial(&path, OpenOptions::new().write(true)).unwrap();
+        }
+        let error = create_partial(&path, OpenOptions::new().write(true)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
+        let last = format!("file.{}-{ATTEMPTS}.partial", std::process::id());
+        assert!(path.with_file_name(last).exists());
     }
 }
