@@ -4,15 +4,18 @@ use std::io;
 
 use crate::Fault;
 
-/// Returns an error for the first of the processors that no thread can be bound to.
-pub(crate) fn check(processors: &[usize]) -> Result<(), Fault> {
+/// Returns an error for the first of the writers' processors that no thread can be bound to.
+pub(crate) fn check(processors: &[usize], writers: usize) -> Result<(), Fault> {
     if processors.is_empty() {
         return Ok(());
     }
     // The calling thread stays where it may run now.
     std::thread::scope(|scope| {
         let trial = std::thread::Builder::new()
-            .spawn_scoped(scope, || processors.iter().try_for_each(|&one| bind(one)))
+            .spawn_scoped(scope, || {
+                let mut used = processors.iter().take(writers);
+                used.try_for_each(|&one| bind(one))
+            })
             .map_err(Fault::during("start a thread"))?;
         trial
             .join()
@@ -75,4 +78,17 @@ fn current() -> Option<(u32, u32)> {
         )
     };
     (failed == 0).then_some((processor, node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processors_without_a_writer_are_not_tested() {
+        let (processor, _) = current().unwrap();
+        let processors = [processor as usize, usize::MAX];
+        check(&processors, 1).unwrap();
+        check(&processors, 2).unwrap_err();
+    }
 }

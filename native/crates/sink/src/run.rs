@@ -144,7 +144,7 @@ fn check(job: &Job) -> Result<(), Fault> {
             job.depth
         )));
     }
-    affinity::check(&job.processors)
+    affinity::check(&job.processors, job.writers.get())
 }
 
 /// Writes with all writers, and returns their buffers too: to look at and to free them takes time, which must not be
