@@ -1,11 +1,14 @@
 //! The files of a job: what each is called, how long it is, and how all of them come to their names.
 
+use std::collections::HashSet;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use crate::target::{Target, sync_folder};
+use crate::direct::why_not_dontcache;
+use crate::target::{Target, resolve, sync_folder};
+use crate::tmpfile::folder;
 use crate::{Done, Durability, Fault, Job, Mode};
 
 /// The most files of a job. All are open until the last is written, so limits of the system may come first.
@@ -34,6 +37,26 @@ pub fn size_of(size: u64, files: NonZeroUsize, index: usize) -> u64 {
         u64::try_from(page * u128::from(PAGE)).map_or(size, |edge| edge.min(size))
     };
     edge(index + 1) - edge(index)
+}
+
+/// Refuses `RWF_DONTCACHE` if a folder of the files, with links resolved, does not support it. The test writes, so it is
+/// made once per folder, and before anything is timed.
+pub(crate) fn check_dontcache(path: &Path, job: &Job) -> Result<(), Fault> {
+    if !job.dontcache {
+        return Ok(());
+    }
+    let mut folders = HashSet::new();
+    for index in 0..job.files.get() {
+        let path = path_of(path, job.files, index);
+        let resolved = resolve(&path).map_err(fault_in_file(job, &path))?;
+        let folder = folder(&resolved);
+        if folders.insert(folder.to_owned())
+            && let Some(reason) = why_not_dontcache(folder)
+        {
+            return Err(fault_in_file(job, &path)(Fault::Unavailable(reason)));
+        }
+    }
+    Ok(())
 }
 
 /// Opens the files, without names, and removes the files that they replace once all are open.

@@ -42,6 +42,7 @@ pub fn write(
     progress: &mut Progress<'_>,
 ) -> Result<Done, Fault> {
     check_mode(mode, job)?;
+    files::check_dontcache(path, job)?;
     let opening = Instant::now();
     let targets = files::create(path, mode, job)?;
     for target in &targets {

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::direct::{alignment, why_not_dontcache};
+use crate::direct::alignment;
 use crate::tmpfile::{folder, link, open_unnamed};
 use crate::{Fault, Job, Mode};
 
@@ -60,11 +60,6 @@ impl Target {
     /// is touched.
     pub(crate) fn open(requested: &Path, mode: &Mode, job: &Job, size: u64) -> Result<Self, Fault> {
         let path = resolve(requested)?;
-        if job.dontcache
-            && let Some(reason) = why_not_dontcache(folder(&path))
-        {
-            return Err(Fault::Unavailable(reason));
-        }
         let mut notes = Vec::new();
         let mut flags = 0;
         if job.durability == Durability::Dsync && mode.direct {
