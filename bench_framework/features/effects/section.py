@@ -172,7 +172,7 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
         if c is None:
             continue
         item, claim_id = data.plan.input(cell.input_id), data.claim_id_between(c)
-        figures = interval_cells(c.shown, c.verdict, data.margin, claim_id)
+        figures = interval_cells(c.of_values, c.verdict, data.margin, claim_id)
         axes = ", ".join(axis for axis, _ in item.values) or "input"
         levels = ", ".join(value for _, value in item.values) or data.input_name(item)
         verdict = verdict_cell(c.verdict, data.metric)

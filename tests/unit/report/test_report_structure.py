@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import figure_records as records
+import pytest
 from report_sample import with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
@@ -20,6 +21,7 @@ from bench_framework.model.result.structure import (
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 from bench_framework.report.context import ReportData
+from tests.unit.judging.conftest import Study
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
@@ -171,3 +173,13 @@ def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
     (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
     assert "The total is inconclusive, so there are no shares." in table.legend
+
+
+def test_ratios_of_a_sign_change_are_those_of_the_values() -> None:
+    """If larger values are better, they are inverted, as in the other tables."""
+    data = records.of_study(Study(sizes=(10, 50)), {}, changed={"10MiB": 0.7, "50MiB": 1.3})
+    comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
+    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    for record, expected in ((data, (0.7, 1.3)), (higher, (1 / 0.7, 1 / 1.3))):
+        (table,) = tables(effects_section.sign_changes(record))
+        assert [row.cells[2].value for row in table.rows] == pytest.approx(expected, rel=0.01)
