@@ -146,9 +146,8 @@ def _copied(
     with writing(work):
         newest = 0
         for path in ordered:
-            name = path.relative_to(given.repository)
-            sources.copy_file(name, given.repository, work)
-            if os.path.lexists(target := work / name):
+            target = work / (name := path.relative_to(given.repository))
+            if sources.copy_file(name, given.repository, work):
                 os.utime(target, follow_symlinks=False)
                 newest = max(newest + 1000, target.lstat().st_mtime_ns)
                 os.utime(target, ns=(newest, newest), follow_symlinks=False)

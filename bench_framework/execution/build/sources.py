@@ -210,10 +210,10 @@ def _all_files(root: Path) -> Iterator[Path]:
         yield from (Path(folder, name) for name in sorted(files))
 
 
-def copy_file(name: Path, root: Path, copy: Path) -> None:
+def copy_file(name: Path, root: Path, copy: Path) -> bool:
     """Make a file or symbolic link of `copy` like that of `root`; remove it if `root` does not have it.
 
-    `name` is its path in both. A folder may have taken the place of a file, or the other way round, and the files of
+    Return whether it was copied. `name` is its path in both. A folder may have taken the place of a file, or the other way round, and the files of
     both come in any order. A link to a folder that `copy` does not have, because git ignores it, is like a folder.
     """
     source, target = root / name, copy / name
@@ -229,11 +229,12 @@ def copy_file(name: Path, root: Path, copy: Path) -> None:
         target.unlink(missing_ok=True)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target, follow_symlinks=False)
-        return
+        return True
     behind_link = any((copy / parent).is_symlink() for parent in inner)
     if not behind_link and (target.is_symlink() or not target.is_dir()):
         with suppress(FileNotFoundError, NotADirectoryError):
             target.unlink()
+    return False
 
 
 def _select(
