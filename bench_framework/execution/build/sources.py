@@ -213,8 +213,9 @@ def _all_files(root: Path) -> Iterator[Path]:
 def copy_file(name: Path, root: Path, copy: Path) -> bool:
     """Make a file or symbolic link of `copy` like that of `root`; remove it if `root` does not have it.
 
-    Return whether it was copied. `name` is its path in both. A folder may have taken the place of a file, or the other way round, and the files of
-    both come in any order. A link to a folder that `copy` does not have, because git ignores it, is like a folder.
+    Return whether it was copied. `name` is its path in both. A folder may have taken the place of a file, or the
+    other way round, and the files of both come in any order. A link to a folder that `copy` does not have, because
+    git ignores it, is like a folder.
     """
     source, target = root / name, copy / name
     inner = [parent for parent in name.parents if parent.name]

@@ -18,7 +18,7 @@ EXCEPTIONS = {
     "report/svg.py": "coordinates of SVG",
     "extensions/history/site_pages.py": "coordinates of SVG",
     "features/profile/flame_graph.py": "coordinates of SVG",
-    "report/render/gate.py": "seconds of JUnit XML",
+    "report/render/junit.py": "seconds of JUnit XML",
     "report/render/html.py": "values of data attributes",
     "scenario/gate_policy.py": "a value of a YAML file",
     "stats/portable_math.py": "rounding of a result",
