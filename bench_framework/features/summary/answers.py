@@ -68,7 +68,9 @@ def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
         worse=len(worse),
         better=sum(c.verdict.better for c in compared),
         equal=sum(c.verdict is Verdict.EQUIVALENT for c in compared),
+        refused=sum(c.verdict.refused for c in compared),
         margin=compared[0].thresholds.margin,
+        name=view.input_label(worse[0]) if worse and len(view.plan.inputs) > 1 else "",
     )
     if worse or (len(compared) == 1 and fact.better):
         return [view.statement(worse[0] if worse else compared[0], fact)]

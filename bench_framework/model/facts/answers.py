@@ -8,7 +8,7 @@ from bench_framework.model.verdict import Share
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionsAnswer:
-    """Changes between two revisions. With a change, the claim is about the largest one."""
+    """Changes between two revisions. With a regression, the claim is about the largest one."""
 
     kind: Literal["answer"] = "answer"
     form: Literal["revisions"] = "revisions"
@@ -18,7 +18,11 @@ class RevisionsAnswer:
     worse: int
     better: int
     equal: int
+    refused: int = 0
+    """Comparisons of which a side failed or has another output. The rest of the total is inconclusive."""
     margin: float
+    name: str = ""
+    """The configuration of the largest regression, if there are several."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

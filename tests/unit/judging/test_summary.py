@@ -7,10 +7,13 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts.answers import RevisionsAnswer
 from bench_framework.model.facts.summary import Confidence, FailedCheck, Recommendation
 from bench_framework.model.metrics import ANONYMOUS
 from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Judgement
 from tests.unit.judging.conftest import Study, timing
@@ -161,3 +164,24 @@ def test_without_a_margin_no_number_of_rounds_is_enough() -> None:
     assert c.verdict == "inconclusive"
     assert c.mde is not None
     assert c.rounds_needed is None
+
+
+def test_of_two_revisions_the_largest_regression_is_named_and_a_failure_is_not_inconclusive() -> (
+    None
+):
+    example = Study(arms=("a", "b"), sizes=(1, 2))
+    plan = replace(example.plan, revisions=Revisions("1" * 40, None))
+
+    def answer(blocks: list[Block]) -> RevisionsAnswer:
+        judged = judge(plan, blocks, {}, [], example.looks())
+        (fact,) = (c.fact for c in judged.claims if isinstance(c.fact, RevisionsAnswer))
+        return fact
+
+    fact = answer(example.blocks(timing({"b": 0.2})))
+    assert (fact.worse, fact.refused) == (2, 0)
+    assert fact.name in {item.label for item in plan.inputs}
+    blocks = example.blocks(timing({}, 0.004))
+    first = example.plan.inputs[0].id
+    failing = {c.id for c in plan.cells_of(first) if c.role is Role.CANDIDATE}
+    fact = answer([failed(b) if b.cell_id in failing else b for b in blocks])
+    assert (fact.total, fact.equal, fact.refused) == (2, 1, 1)
