@@ -18,6 +18,7 @@ from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.result.judgement import BestGroup, Comparison
+from bench_framework.model.verdict import Verdict
 
 MUCH: Final = 1.25
 """Limit as a multiple of the least memory, CPU time or dependencies of variants that do not differ significantly. Those
@@ -48,6 +49,9 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         is_baseline=leader == baseline.id,
         leading=leading,
         among=view.choice(),
+        equivalent_within=_equivalent_within(view, baseline.id, others)
+        if leader == baseline.id
+        else None,
         some_better=any(
             pair is not None and pair.verdict.better
             for c in view.compared(group.input_id)
@@ -59,6 +63,13 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         claim = view.claim(compared, replace(fact, costs=view.headline_costs(compared)))
     cells = tuple(dict.fromkeys((leader, *claim.cells, *others)))
     return replace(claim, cells=cells)
+
+
+def _equivalent_within(view: SummaryView, base_id: str, others: Sequence[str]) -> float | None:
+    """Return the margin within which all others are equivalent to the baseline, `None` if they are not."""
+    pairs = [view.pair(cell_id, base_id) for cell_id in others]
+    equal = [c for c in pairs if c is not None and c.verdict is Verdict.EQUIVALENT]
+    return equal[0].thresholds.margin if equal and len(equal) == len(pairs) else None
 
 
 def _nothing(view: SummaryView, group: BestGroup) -> facts.Nothing:

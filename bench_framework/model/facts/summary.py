@@ -28,6 +28,8 @@ class Best:
     """The values to which the scenario restricts the choice."""
     some_better: bool = False
     """True if a variant is significantly better than the baseline, also if the first one has no verdict."""
+    equivalent_within: float | None = None
+    """The margin within which the first one, the baseline, is equivalent to all other members."""
     costs: tuple[Evidence, ...] = ()
 
     @property
