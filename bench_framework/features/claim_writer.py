@@ -86,10 +86,16 @@ def _families(plan: Plan, compared: Sequence[tuple[Input, Comparison]]) -> list[
 
 
 def claims_of(
-    plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
+    plan: Plan,
+    judgement: Judgement,
+    builds: Mapping[str, Build],
+    inputs: Sequence[PreparedInput],
+    *,
+    outputs_differ: bool = False,
 ) -> tuple[Claim, ...]:
     """Return every sentence that the record supports, with its evidence, in the report's order."""
-    return numbered(_write(plan, judgement, builds, inputs))
+    view = SummaryView(plan, judgement, builds, inputs, outputs_differ=outputs_differ)
+    return numbered(_write(view, inputs))
 
 
 def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
@@ -97,10 +103,8 @@ def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
     return tuple(write.numbered(claim, f"c{i}") for i, claim in enumerate(claims, 1))
 
 
-def _write(
-    plan: Plan, judgement: Judgement, builds: Mapping[str, Build], inputs: Sequence[PreparedInput]
-) -> Iterator[Claim]:
-    view = SummaryView(plan, judgement, builds, inputs)
+def _write(view: SummaryView, inputs: Sequence[PreparedInput]) -> Iterator[Claim]:
+    plan, judgement, builds = view.plan, view.judgement, view.builds
     facts = FactWriter(plan, judgement, builds, inputs)
     yield from summary_claims(view)
     yield from part_claims(view, recommendations(view))

@@ -34,7 +34,15 @@ from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.functions import FunctionCounts
-from bench_framework.model.record.run import Block, Build, Look, Observation, PreparedInput
+from bench_framework.model.record.run import (
+    Block,
+    Build,
+    Event,
+    Look,
+    Observation,
+    PreparedInput,
+    outputs_differ,
+)
 from bench_framework.model.result.judgement import Comparison, Judgement, RecordStatus, Summary
 from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Direction, Verdict
@@ -49,6 +57,7 @@ def judge(
     *,
     observed: Sequence[Observation] = (),
     functions: Sequence[FunctionCounts] = (),
+    events: Sequence[Event] = (),
     looks: Looks | None = None,
     tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
@@ -123,7 +132,9 @@ def judge(
     rows = derived_values.with_contribution_figures(draft.derived, tables, headline)
     draft = replace(draft, structure=structure, derived=rows)
     draft = replace(draft, events=(*draft.events, *left_out(plan, draft, builds)))
-    return replace(draft, claims=claim_writer.claims_of(plan, draft, builds, inputs))
+    differ = outputs_differ(events)
+    claims = claim_writer.claims_of(plan, draft, builds, inputs, outputs_differ=differ)
+    return replace(draft, claims=claims)
 
 
 def finished_cells(

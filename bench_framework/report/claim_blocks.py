@@ -53,13 +53,7 @@ def leading_input(data: ReportData) -> Input | None:
 
 
 def recommended(data: ReportData) -> tuple[Claim, ...]:
-    """Return the recommendations that the data support.
-
-    They are omitted for two revisions of one program, if outputs differ, and if no variant is shown to be
-    better than another.
-    """
-    if data.outputs_differ or data.plan.revisions is not None or nothing_better(data):
-        return ()
+    """Return which variant to use, on each input or on all of them."""
     return data.claims("recommendation")
 
 

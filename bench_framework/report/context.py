@@ -15,7 +15,15 @@ from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.description import Description, announced_metrics
 from bench_framework.model.record.profile import Profile
-from bench_framework.model.record.run import Block, Build, Event, Host, Look, PreparedInput
+from bench_framework.model.record.run import (
+    Block,
+    Build,
+    Event,
+    Host,
+    Look,
+    PreparedInput,
+    outputs_differ,
+)
 from bench_framework.model.result.judgement import (
     BestGroup,
     CellState,
@@ -277,7 +285,7 @@ class ReportData:
     @property
     def outputs_differ(self) -> bool:
         """Return whether variants with other outputs than the baseline's are compared (BX334)."""
-        return any(event.code == "BX334" for event in self.warnings)
+        return outputs_differ(self.events)
 
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.

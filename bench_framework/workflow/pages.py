@@ -124,6 +124,7 @@ def judge_contents(
         contents.looks,
         observed=contents.observations,
         functions=[*contents.functions.values()],
+        events=contents.events,
         looks=looks,
         tripped=tripped,
     )

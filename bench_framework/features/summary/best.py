@@ -140,8 +140,8 @@ class _Choice(NamedTuple):
 
 def recommendations(view: SummaryView) -> Iterator[Claim]:
     """Yield the variant to use on each input, or on all inputs if it is the same."""
-    if view.plan.revisions is not None:
-        return  # Two revisions of one program are not a choice between variants.
+    if view.plan.revisions is not None or view.outputs_differ:
+        return  # Revisions of one program, or programs with different work, are no choice.
     chosen = [
         _choice(view, group)
         for group in view.judgement.best

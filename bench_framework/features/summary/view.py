@@ -31,10 +31,13 @@ class SummaryView(ComparisonClaims):
         judgement: Judgement,
         builds: Mapping[str, Build],
         inputs: Sequence[PreparedInput],
+        *,
+        outputs_differ: bool = False,
     ) -> None:
         super().__init__(plan, judgement)
         self.judgement = judgement
         self.builds = builds
+        self.outputs_differ = outputs_differ
         self.metric = plan.judge.headline
         self.medians = {(s.cell_id, s.metric): s.median for s in judgement.summaries}
         self.groups = {g.input_id: g for g in judgement.best}

@@ -1,7 +1,7 @@
 """Measured data: builds, blocks and the reports of workers. Immutable, no I/O."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -322,6 +322,14 @@ class Event:
     effect: str | None = None
     help: str | None = None
     details: tuple[tuple[str, str], ...] = ()
+
+
+OTHER_OUTPUT_COMPARED: Final = "BX334"
+
+
+def outputs_differ(events: Iterable[Event]) -> bool:
+    """Return whether configurations with other outputs than the baseline's are compared, or it varies."""
+    return any(event.code == OTHER_OUTPUT_COMPARED for event in events)
 
 
 @dataclass(frozen=True, slots=True)

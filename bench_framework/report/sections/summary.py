@@ -7,6 +7,8 @@ from typing import Final
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
+from bench_framework.model.plan.plan import Role
+from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
     brief_sentence,
@@ -21,6 +23,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import noise_warning
+from bench_framework.text.names import listed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import brief, render
 
@@ -90,7 +93,7 @@ def _decision(data: ReportData) -> Box | None:
 def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     if data.outputs_differ:
-        yield Box("warning", (OUTPUTS_DIFFER,))
+        yield from (Box("warning", (text,)) for text in _outputs(data))
     elif data.plan.answer.compare == "none" and data.plan.benches is None:
         yield Box("warning", (OUTPUTS_UNKNOWN,))
     for claim in data.claims("summary"):
@@ -112,6 +115,22 @@ def _warnings(data: ReportData) -> Iterator[Box]:
         yield Box("warning", (replace(first, lead="Two differences at once"), *rest, end))
     if noise := noise_warning(data):
         yield Box("warning", (Sentence(noise),))
+
+
+def _outputs(data: ReportData) -> Iterator[Sentence]:
+    """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
+
+    Differences from a baseline that varies say nothing about the other variants.
+    """
+    events = [e for e in data.events if e.code == OTHER_OUTPUT_COMPARED]
+    cells = [data.plan.cell(e.cell_id) if e.cell_id else None for e in events]
+    varying = {c.input_id: data.label(c.id) for c in cells if c and c.role is Role.BASELINE}
+    if varying:
+        names = [*dict.fromkeys(varying.values())]
+        text = f"The output of {listed(names)} varies from run to run."
+        yield Sentence(f"{text} Whether the variants do the same work is not known.")
+    if any(c is None or c.input_id not in varying for c in cells):
+        yield OUTPUTS_DIFFER
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:

@@ -14,7 +14,7 @@ from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.revisions import Revisions
-from bench_framework.model.record.run import Block
+from bench_framework.model.record.run import Block, Event
 from bench_framework.model.result.judgement import Judgement
 from tests.unit.judging.conftest import Study, timing
 
@@ -185,3 +185,13 @@ def test_of_two_revisions_the_largest_regression_is_named_and_a_failure_is_not_i
     failing = {c.id for c in plan.cells_of(first) if c.role is Role.CANDIDATE}
     fact = answer([failed(b) if b.cell_id in failing else b for b in blocks])
     assert (fact.total, fact.equal, fact.refused) == (2, 1, 1)
+
+
+def test_variants_whose_outputs_differ_are_no_choice() -> None:
+    example = Study(arms=("a", "b"))
+    blocks = example.blocks(timing({"b": -0.2}))
+    for events in ((), (Event("BX334", "b prints a different result from a"),)):
+        judged = judge(example.plan, blocks, {}, [], example.looks(), events=events)
+        kinds = {claim.kind for claim in judged.claims}
+        assert ("recommendation" in kinds) == (not events)
+        assert "main" in kinds

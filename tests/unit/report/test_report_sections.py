@@ -387,7 +387,9 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
     data: ReportData,
 ) -> None:
     event = Event("BX334", "b prints a different result from a")
-    differing = build_document(replace(data, events=(*data.events, event)))
+    claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
+    judged = replace(data.judgement, claims=claims)
+    differing = build_document(replace(data, judgement=judged, events=(*data.events, event)))
     blocks = section(differing, "S02").blocks
     (box,) = (block for block in blocks if isinstance(block, Box))
     assert box.tone == "warning"
@@ -396,6 +398,19 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
     assert isinstance(again, Code)
     assert again.text.startswith("benchctl run")
     assert "outputs: different" in str(section(differing, "S32").blocks)
+
+
+def test_a_baseline_whose_output_varies_is_not_called_different_work(data: ReportData) -> None:
+    (item, *_) = data.plan.inputs
+    baseline = data.plan.baseline_cell(item.id)
+    assert baseline is not None
+    other = next(c for c in data.plan.cells_of(item.id) if c.role is Role.CANDIDATE)
+    events = (Event("BX334", "differs", cell_id=c.id) for c in (other, baseline))
+    document = build_document(replace(data, events=(*data.events, *events)))
+    boxes = [b for b in section(document, "S02").blocks if isinstance(b, Box)]
+    (warning,) = (b for b in boxes if b.tone == "warning")
+    assert data.label(baseline.id) in warning.sentences[0].text
+    assert warning.sentences[0].lead != "Outputs differ"
 
 
 def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: ReportData) -> None:
@@ -626,7 +641,9 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
         replace(group, cell_ids=tuple(cell.id for cell in data.arms(group.input_id)))
         for group in data.judgement.best
     )
-    equal = build_document(replace(data, judgement=replace(data.judgement, best=everyone)))
+    claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
+    judged = replace(data.judgement, best=everyone, claims=claims)
+    equal = build_document(replace(data, judgement=judged))
     for table in (*tables(section(equal, "S03")), *tables(section(equal, "S29"))):
         assert not [r for r in table.rows if r.strong]
     assert not [
