@@ -105,6 +105,14 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def opening(text: str, names: Iterable[str]) -> str:
+    """Return a text as the start of a sentence. A name of the author with which it begins remains as it is."""
+    for name in names:
+        if name and text.startswith(name) and not text[len(name) : len(name) + 1].isalnum():
+            return text
+    return capital(text)
+
+
 def heading(text: str) -> str:
     """Return a name of the author as a heading, with a capital letter.
 
