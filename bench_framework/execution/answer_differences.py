@@ -23,6 +23,7 @@ _LONGEST_SEARCHED: Final = 4096
 LARGEST_INDENTED: Final = 4 << 20
 """JSON above this size is not indented to show a difference: Python needs a second per 4 MiB."""
 _NUMBER: Final = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
+_FRACTIONAL: Final = re.compile(rb"[.eE]")
 _VARYING: Final = (
     ("a date", r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
     ("a time of day", r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
@@ -90,7 +91,7 @@ class LineDifference:
             if _equal_without(pattern, texts):
                 return f"the lines differ in {name}: {_ignore(policy, pattern)}"
         for tolerance in _LAST_DIGITS:
-            if all(_is_close(a, b, tolerance) for a, b in both):
+            if all(_is_close(a, b, tolerance, integers=False) for a, b in both):
                 form = _form(policy, "tolerance", shortest(tolerance))
                 return f"the lines differ in the last digits of numbers: {form}"
         pattern = _number_in_context(*texts[0]) if varying else ""
@@ -163,14 +164,18 @@ def _same(policy: AnswerPolicy) -> Callable[[bytes | None, bytes | None], bool]:
     return lambda a, b: a == b or (a is not None is not b and _is_close(a, b, tolerance))
 
 
-def _is_close(one: bytes, other: bytes, tolerance: float) -> bool:
-    """Return whether two lines differ only in numbers, by at most the relative tolerance."""
+def _is_close(one: bytes, other: bytes, tolerance: float, *, integers: bool = True) -> bool:
+    """Return whether two lines differ only in numbers, by at most the relative tolerance.
+
+    Without `integers`, two differing integers are never close: they have no rounding error.
+    """
     ours, theirs = _NUMBER.split(one.rstrip()), _NUMBER.split(other.rstrip())
     if len(ours) != len(theirs) or ours[::2] != theirs[::2]:
         return False
-    numbers = (
-        (float(a), float(b)) for a, b in zip(ours[1::2], theirs[1::2], strict=True) if a != b
-    )
+    pairs = [(a, b) for a, b in zip(ours[1::2], theirs[1::2], strict=True) if a != b]
+    if not integers and any(not _FRACTIONAL.search(a + b) for a, b in pairs):
+        return False
+    numbers = ((float(a), float(b)) for a, b in pairs)
     return all(math.isfinite(a) and math.isclose(a, b, rel_tol=tolerance) for a, b in numbers)
 
 
