@@ -13,6 +13,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import left_scratch_folders
 from bench_framework.execution.progress import Observer
 from bench_framework.registry import registry
+from bench_framework.scenario.document import suggest
 from bench_framework.store import baselines, finding
 from bench_framework.store.layout import draft_of, in_use, is_draft, is_draft_of_record, is_in_use
 from bench_framework.units import counted
@@ -67,9 +68,9 @@ def list_items(
     Raises `UsageError` (BX105): an unknown kind.
     """
     if unknown := [kind for kind in kinds if kind not in KINDS]:
-        raise UsageError(
-            "BX105", unknown=", ".join(kind or "''" for kind in unknown), kinds=", ".join(KINDS)
-        )
+        names = ", ".join(kind or "''" for kind in unknown)
+        near = suggest(unknown[0], KINDS)
+        raise UsageError("BX105", unknown=names, near=near, kinds=", ".join(KINDS))
     selected = kinds or tuple(kind for kind in KINDS if kind not in ONLY_BY_NAME)
     items = (item for kind in selected for item in _items_of_kind(kind, results, warn))
     old = (item for item in items if item.age_s >= older_s)
