@@ -137,7 +137,8 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.value_problem(place, "BC104.metric-twice", metric=metric)
         elif metric not in scenario.lost and (reason := _refusal(scenario, metric)):
             known = [name for name in METRICS if not _refusal(scenario, name)]
-            known += [name for name, part in spec.metrics.items() if part.direction != "none"]
+            declared = ((n, p) for n, p in spec.metrics.items() if n not in METRICS)
+            known += [name for name, part in declared if part.direction != "none"]
             yield scenario.value_problem(
                 place,
                 "BC206.metric-cannot-be-judged",

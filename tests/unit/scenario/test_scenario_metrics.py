@@ -30,3 +30,12 @@ def test_a_worker_with_the_protocol_has_every_metric_of_rounds(
     head = "version: 1\nname: n\nquestion: q\nworker: {command: [p], contract: true}\n"
     plan = expand(loads(AXES + f"judge: [{metric}, own_metric]", head=head))
     assert plan.judge.sampled == (metric, "own_metric")
+
+
+def test_a_metric_that_cannot_be_judged_is_not_proposed_in_its_place(
+    refuses: Callable[..., ScenarioError],
+) -> None:
+    metric = "{from: stdout, regex: '(1)', direction: higher}"
+    error = refuses(AXES + f"judge: [throughput]\nmetrics: {{throughput: {metric}}}")
+    (problem,) = (item for item in error.problems if item.code == "BC206")
+    assert "`throughput`" not in (problem.fix or "")
