@@ -106,22 +106,36 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     else:
         crate = crate_folder(options.crate)
         owner = str(crate)
-    usable = {package.name: package for package in read_packages(crate) if package.bins}
-    with_bin = [name for name, package in usable.items() if options.bin in package.bins]
-    names = sorted((options.package is None and with_bin) or usable)
-    default = [name for name in names if usable[name].default]
-    given = options.package or next((n for n in names if usable[n].folder == crate), None)
-    only = default[0] if len(default) == 1 else None
-    name, note = _choose("package", f"{owner} has", names, given, only, ask)
-    package = usable[name]
-    draft.guesses.append(("package", f"{name} {package.version}{note}"))
-    default_bin = package.default_run or (name if name in package.bins else None)
-    owner, names = f"package {name} has", sorted(package.bins)
-    binary, note = _choose("bin", owner, names, options.bin, default_bin, ask)
+    package, note = choose_package(crate, owner, options.package, options.bin, ask)
+    draft.guesses.append(("package", f"{package.name} {package.version}{note}"))
+    binary, note = choose_binary(package, options.bin, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
     _add_text(draft, options, package, binary, words, path)
     return draft
+
+
+def choose_package(
+    crate: Path, owner: str, given: str | None, binary: str | None, ask: Ask | None = None
+) -> tuple[Package, str]:
+    """Return the package to build of the crate or workspace in a folder, and why it was chosen.
+
+    Raises `UsageError`, BX124: it has no such package, or several. `owner` begins the message.
+    """
+    usable = {package.name: package for package in read_packages(crate) if package.bins}
+    with_bin = [name for name, package in usable.items() if binary in package.bins]
+    names = sorted((given is None and with_bin) or usable)
+    default = [name for name in names if usable[name].default]
+    given = given or next((n for n in names if usable[n].folder == crate), None)
+    only = default[0] if len(default) == 1 else None
+    name, note = _choose("package", f"{owner} has", names, given, only, ask)
+    return usable[name], note
+
+
+def choose_binary(package: Package, given: str | None, ask: Ask | None = None) -> tuple[str, str]:
+    """Return the binary of a package, and why it was chosen. Raises `UsageError`, BX124."""
+    default = package.default_run or (package.name if package.name in package.bins else None)
+    return _choose("bin", f"package {package.name} has", sorted(package.bins), given, default, ask)
 
 
 def _release_of(options: CrateOptions) -> tuple[str, str]:

@@ -3,15 +3,20 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.execution.build.messages import read_packages
+from bench_framework.execution.build.messages import Package
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
 from bench_framework.scenario.scalars import list_names
-from bench_framework.workflow.scenarios.crate_scenario import crate_above
+from bench_framework.workflow.scenarios.crate_scenario import (
+    choose_binary,
+    choose_package,
+    crate_above,
+)
 from bench_framework.workflow.scenarios.request import (
     PLACEHOLDER,
     Request,
@@ -39,7 +44,7 @@ class ProgramRequest(Request, CrateSelection):
     def program(self, *names: str, built: bool) -> Iterator[str]:
         """Yield lines of program and command, in which the placeholders `names` have values.
 
-        Raises `UsageError` (BX122): an option is wrong.
+        Raises `UsageError`: BX122, an option is wrong; see also `built`.
         """
         program, known = self.command[0], (*_SLOTS, *names)
         if (slot := PLACEHOLDER.fullmatch(program)) and slot[1] not in known:
@@ -59,9 +64,9 @@ class ProgramRequest(Request, CrateSelection):
             words[0] = program_path(program, self.folder)
             yield f"worker: {{command: {flow(words)}}}"
             return
-        path = {"crate": f"{os.path.relpath(self.crate_folder(), self.folder)}/"}
-        keys = {"package": self.package, "bin": self.binary, **self.defaults()}
-        yield f"worker: {flow({**path, **{k: v for k, v in keys.items() if v is not None}})}"
+        path = f"{os.path.relpath(self.built.folder, self.folder)}/"
+        binary, _ = choose_binary(self.built, self.binary)
+        yield f"worker: {flow({'crate': path, 'bin': binary, **self.defaults()})}"
         yield f"command: {flow(words)}"
 
     def crate_folder(self) -> Path:
@@ -72,6 +77,16 @@ class ProgramRequest(Request, CrateSelection):
             raise unfit("BX122.not-a-crate", where=where)
         return crate.resolve()
 
+    @cached_property
+    def built(self) -> Package:
+        """The package that is built.
+
+        Raises `UsageError`: BX122, no crate was found; BX124, it has no such package, or several.
+        """
+        folder = self.crate_folder()
+        package, _ = choose_package(folder, str(folder), self.package, self.binary)
+        return package
+
     @property
     def listed(self) -> list[str]:
         """Return the features that only some builds have."""
@@ -80,17 +95,9 @@ class ProgramRequest(Request, CrateSelection):
     def known(self) -> Mapping[str, Sequence[str]]:
         """Return the features of the package with those that each one enables.
 
-        Raises `UsageError`: BX122, the package or a listed feature is unknown; BX124, see
-        `read_packages`.
+        Raises `UsageError`: BX122, a listed feature is unknown; see also `built`.
         """
-        folder = self.crate_folder()
-        packages = read_packages(folder)
-        candidates = (p for p in packages if self.package in (None, p.name))
-        usable = [p.features for p in candidates if self.package or p.folder == folder]
-        if not usable:
-            names = ", ".join(sorted(p.name for p in packages))
-            raise unfit("BX122.no-package", package=self.package or folder, names=names)
-        features = usable[0]
+        features = self.built.features
         for name in self.listed:
             if name not in features and "/" not in name:
                 names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"

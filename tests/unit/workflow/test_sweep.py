@@ -10,7 +10,7 @@ from bench_framework.execution.build.messages import Package
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.scenarios import program_request
+from bench_framework.workflow.scenarios import crate_scenario
 from bench_framework.workflow.scenarios.command_lines import (
     Ablation,
     Sweep,
@@ -36,7 +36,7 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "src" / "main.rs").write_text("fn main() {}", encoding="utf-8")
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
     toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
-    monkeypatch.setattr(program_request, "read_packages", lambda _: (toy,))
+    monkeypatch.setattr(crate_scenario, "read_packages", lambda _: (toy,))
     return tmp_path
 
 
@@ -180,13 +180,37 @@ def test_an_ablation_needs_known_features_of_one_package() -> None:
         ("", {}, "there are no features to compare"),
         ("simd,simd", {}, "the feature `simd` is given twice"),
         ("smid", {}, "the package has no feature `smid`"),
-        ("simd", {"package": "other"}, "other is not a package"),
+        ("simd", {"package": "other"}, "no package with a binary named `other`"),
         ("simd,full", {}, "no build with `full` is without `simd`, which it enables"),
         ("full,log", {}, "no build with `full` is without `log`, which it enables"),
     ):
         with pytest.raises(UsageError) as error:
             ablated(features, **options)
         assert text in error.value.message
+
+
+def test_the_package_of_a_workspace_is_chosen_as_for_a_new_scenario(
+    crate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def package(name: str, *bins: str, default: bool) -> Package:
+        folder = crate / name
+        (folder / "src" / "bin").mkdir(parents=True)
+        for binary in bins:
+            (folder / "src" / "bin" / f"{binary}.rs").write_text("", encoding="utf-8")
+        text = f'[package]\nname = "{name}"\n[features]\nsimd = []\n'
+        (folder / "Cargo.toml").write_text(text, encoding="utf-8")
+        targets, features = dict.fromkeys(bins, ()), {"simd": ()}
+        return Package(name, "1.0.0", folder, crate, default, targets, None, features, (), None)
+
+    (crate / "Cargo.toml").write_text('[workspace]\nmembers = ["*"]\n', encoding="utf-8")
+    members = [package("lib", default=True), package("cli", "cli", "other", default=False)]
+    monkeypatch.setattr(crate_scenario, "read_packages", lambda _: tuple(members))
+    for plan in (ablated("simd"), swept("PROFILE:lto=off,fat", command="{bin} x")):
+        builds = [variant.build for variant in plan.variants if variant.build is not None]
+        assert {(b.crate, b.bin) for b in builds} == {(str(crate / "cli"), "cli")}
+    members.append(package("more", "more", default=False))
+    with pytest.raises(UsageError, match="several packages with a binary"):
+        ablated("simd")
 
 
 @pytest.mark.parametrize("name", ["weird-näme", "a+b", "1", "input"])
