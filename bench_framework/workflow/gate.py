@@ -1,18 +1,14 @@
-"""The gate of a record: check it, confirm possible regressions, write the files for CI, accept regressions."""
+"""The gate of a record: check it, confirm possible regressions, write the files for CI."""
 
 import contextlib
-import datetime as dt
-import difflib
 import json
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from bench_framework import errors
-from bench_framework.execution.machine.host import this_host_id, utc_now
-from bench_framework.execution.machine.lock import locked
+from bench_framework.execution.machine.host import this_host_id
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.explanation import explained
@@ -27,7 +23,6 @@ from bench_framework.features.gate.outcome import (
     confirmation_plan,
     repetition,
 )
-from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
@@ -41,7 +36,6 @@ from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedP
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
-from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
@@ -57,8 +51,8 @@ from bench_framework.workflow.run_options import (
 )
 from bench_framework.workflow.self_test_results import self_test_remarks
 
-GATE_FILES = ("gate.json", "comment.md", "summary.md", "junit.xml")
-NEVER = "never"
+GATE = "gate.json"
+GATE_FILES = (GATE, "comment.md", "summary.md", "junit.xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +202,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
     change = change_of(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     files = {
-        "gate.json": json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
+        GATE: json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
         + "\n",
         "comment.md": pages.markdown(page, comment=True),
         "summary.md": pages.markdown(page, comment=False),
@@ -288,105 +282,3 @@ def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
         confirmation_verdict=pair.again.verdict if pair.again else None,
         confirmation_text=pair.again_text.full or None,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Entries that were added to the file of accepted changes."""
-
-    file: Path
-    entries: tuple[Mapping[str, str], ...]
-    diff: str
-    """Unified diff of the file."""
-
-
-def accept(
-    results: Path,
-    record: str = "@last",
-    *,
-    reason: str,
-    until: str,
-    only: str | None = None,
-    metric: str | None = None,
-    file: Path | None = None,
-) -> Acceptance:
-    """Accept the confirmed regressions of a gated record, up to the size that was measured.
-
-    An entry of the same configurations and metric is replaced.
-
-    Args:
-        results: folder of the records.
-        record: record with the files of a gate, or the record of its second measurement.
-        reason: reason for accepting, which the gate prints.
-        until: last day of the acceptance, such as ``2026-12-31``, or ``never``.
-        only: selection of configurations, in the syntax of ``-k``.
-        metric: metric of the regressions; `None`: all metrics.
-        file: file of accepted changes; `None`: the one that the scenario names.
-
-    Raises:
-        UsageError: BX100, no reason, or `until` is not a date after today; BX112, the file cannot be
-            read; BX120, there is nothing to accept, or no file is named.
-        ScenarioError: BC113, `only` cannot be read.
-        RecordError: BX413, the gate was not applied to the record.
-    """
-    if not reason.strip():
-        raise errors.UsageError("BX100.reason-empty")
-    _require_date(until, utc_now()[:10])
-    folder = first_pass_folder(finding.resolve_measured(results, record))
-    with Record.open(folder) as opened:
-        plan = opened.plan
-    proposed = _proposals(folder)
-    chosen = None if only is None else {cell.id for cell in selected(plan, only)}
-    entries = tuple(
-        entry | {"reason": reason} | ({} if until == NEVER else {"until": until})
-        for entry in proposed
-        if metric in (None, entry["metric"])
-        and (chosen is None or chosen & {cell.id for cell in selected(plan, entry["cell"])})
-    )
-    if not entries:
-        known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
-        raise errors.UsageError(
-            "BX120.no-regression",
-            details=known,
-            proposed="no such" if proposed else "no",
-            folder=folder,
-        )
-    path = _file(plan, file)
-    target = layout.output_path(path)
-    # Without the lock, another process could write between reading and writing, and lose its entries.
-    with layout.writing(target), locked(target.parent):
-        before = accepted_text(path) if path.exists() else ""
-        after = with_entries(before, path, plan, entries)
-        layout.write_whole(target, after)
-    name, old, new = os.path.relpath(path), before.splitlines(), after.splitlines()
-    diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-    return Acceptance(path, entries, "".join(f"{line}\n" for line in diff))
-
-
-def _require_date(until: str, today: str) -> None:
-    try:
-        valid = until == NEVER or dt.date.fromisoformat(until).isoformat() == until >= today
-    except ValueError:
-        valid = False
-    if not valid:
-        raise errors.UsageError("BX100.not-a-date", until=until)
-
-
-def _proposals(folder: Path) -> list[dict[str, str]]:
-    """Return the entries that ``gate.json`` proposes, without reason and last day."""
-    try:
-        proposed = parse_json(read_regular(folder / "gate.json"))["accept"]
-        return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise errors.RecordError("BX413.no-gate", folder=folder) from error
-
-
-def _file(plan: Plan, file: Path | None) -> Path:
-    if file is not None:
-        return file
-    path = Path(plan.judge.gate.accepted)
-    if not plan.judge.gate.accepted:
-        raise errors.UsageError("BX120.no-accepted-file")
-    if not path.parent.is_dir():
-        raise errors.UsageError("BX120.accepted-file-elsewhere", path=path)
-    return path

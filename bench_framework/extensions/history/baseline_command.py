@@ -170,10 +170,10 @@ def accept(
     measured, rounded up. Commit the file. The gate fails again if the
     regression becomes larger, or after the last day.
     """
-    from bench_framework.workflow import gate
+    from bench_framework.workflow import acceptance
 
     console: Console = context.obj
-    done = gate.accept(
+    done = acceptance.accept(
         console.results,
         record,
         reason=reason,

@@ -11,9 +11,9 @@ from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
+from bench_framework.workflow.acceptance import Acceptance
 from bench_framework.workflow.comparison import ComparisonPage, RecordsDocument, compare_records
 from bench_framework.workflow.documents import FileDocument
-from bench_framework.workflow.gate import Acceptance
 from bench_framework.workflow.pages import record_host
 
 

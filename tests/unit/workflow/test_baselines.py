@@ -16,11 +16,12 @@ from typer.testing import CliRunner
 
 from bench_framework.cli.app import app
 from bench_framework.cli.console import describe
-from bench_framework.errors import BenchError
+from bench_framework.errors import BenchError, RecordError
 from bench_framework.extensions.history import baselines as workflow
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import terminal
 from bench_framework.store import baselines, finding, layout
+from bench_framework.workflow.acceptance import accept
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
 from tests.build import require
@@ -65,6 +66,20 @@ def test_a_baseline_is_a_name_for_a_record_everywhere(results: Path) -> None:
     saved = json.loads((results / "demo" / "baselines" / "main.json").read_text())
     assert saved["machine"]["facts"]["memory"] == "8 GiB"
     assert finding.find_records(results)[0] == first  # the folder of baselines is no record
+
+
+def test_a_record_without_a_gate_cannot_be_accepted_and_the_newest_with_one_is_named(
+    results: Path,
+) -> None:
+    def refused() -> str:
+        with pytest.raises(RecordError) as raised:
+            accept(results, reason="x", until="never")
+        assert raised.value.code == "BX413"
+        return raised.value.fix or ""
+
+    assert "demo/20260302T1701Z" not in refused()
+    (results / "demo" / "20260302T1701Z" / "gate.json").write_text("{}", encoding="utf-8")
+    assert "demo/20260302T1701Z" in refused()
 
 
 def test_saving_again_moves_the_name(results: Path) -> None:
