@@ -19,10 +19,13 @@ from bench_framework.features.gate.measuring import (
     reopening_looks,
 )
 from bench_framework.features.gate.outcome import (
+    BOTH,
     change_of,
+    conclude,
     confirmation_plan,
     repetition,
 )
+from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
@@ -40,7 +43,7 @@ from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
-from bench_framework.workflow.pages import contains_runs, custom_templates
+from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
 from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import (
@@ -79,8 +82,9 @@ def gate_record(
     A record that ended before the gate could judge is measured further first.
 
     With `confirm`, what the gate needs is measured: further rounds of the record, and possible
-    regressions again. Without it they are not decided. With `fresh`, an interrupted confirmation is
-    not resumed; `command` resumes it. `measure_again` measures possible regressions in place of this machine.
+    regressions again, if no earlier gate of the record did. Without it, what was not measured again is
+    not decided. With `fresh`, an interrupted confirmation is not resumed; `command` resumes it.
+    `measure_again` measures possible regressions in place of this machine.
 
     Raises:
         UsageError: BX108, too few rounds to detect anything; BX109, more must be measured, and another
@@ -110,7 +114,10 @@ def gate_record(
         gating = gate.first_pass(record.plan, record.contents, accepted=accepted)
         if early and not confirm:
             gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
-        if confirm and gating.to_repeat:
+        earlier = _earlier_second(record)
+        if earlier is not None and (not confirm or earlier.contains(gating)):
+            gating = earlier.applied(record, gating)
+        elif confirm and gating.to_repeat:
             options = RunOptions(results, fresh=fresh, command=command)
             measure_again = measure_again or partial(confirm_here, options, observer)
             gating = measure_again(record, gating)
@@ -195,6 +202,50 @@ def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -
             record.plan, first, again, second.id, counted, accepted=accepted, day=day
         )
         return explained(record.plan, gating, [contents, record.contents])
+
+
+@dataclass(frozen=True, slots=True)
+class _Second:
+    """The second measurement that an earlier gate of a record made.
+
+    It is used again: a new one for each call would give a regression several chances to pass.
+    """
+
+    folder: Path
+    hosts: tuple[str, ...]
+    cell_ids: frozenset[str]
+
+    def contains(self, first: Gating) -> bool:
+        """Return whether it measured all that the first pass requires."""
+        return self.cell_ids.issuperset(pair.cell_id for pair in first.to_repeat)
+
+    def applied(self, record: Record, first: Gating) -> Gating:
+        """Return the result of both passes."""
+        first = replace(first, hosts=self.hosts)
+        if first.to_repeat:
+            with Record.open(self.folder) as second:
+                judgement = judge_record(second)
+            return second_pass(record, first, judgement, self.folder)
+        first = replace(first, confirmation=self.folder.name)  # all that was worse is accepted now
+        return explained(record.plan, conclude(first, record.plan.judge.gate), [record.contents])
+
+
+def _earlier_second(record: Record) -> _Second | None:
+    """Return the second measurement that ``gate.json`` names, if it still exists."""
+    try:
+        document = parse_json(read_regular(record.path / GATE))
+        name, hosts = str(document["confirmation"]), tuple(map(str, document["hosts"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    folder = record.path.parent / name
+    if not layout.is_record_id(name) or not (folder / layout.JOURNAL).is_file():
+        return None
+    with Record.open(folder) as second, corruption_reported(folder):
+        second.require_manifest()
+        if second.plan.confirms != record.id or not second.contents.complete:
+            return None
+        cells = frozenset(cell.id for cell in second.plan.cells)
+    return _Second(folder, hosts if len(hosts) == BOTH else (), cells)
 
 
 def _write(record: Record, gating: Gating) -> GateResult:

@@ -113,8 +113,8 @@ def gate(
         bool,
         Option(
             "--no-confirm",
-            help="Judge the existing rounds only: measure no further rounds, and no possible regression "
-            "again. Exit with 4 where this is not enough to judge.",
+            help="Judge the existing rounds only, with those of an earlier second measurement: measure no "
+            "further rounds, and no possible regression again. Exit with 4 where this is not enough to judge.",
         ),
     ] = False,
     everything: Annotated[
