@@ -122,7 +122,8 @@ def inconclusive() -> ReportData:
         replace(group, cell_ids=tuple(c.id for c in data.arms(group.input_id)))
         for group in data.judgement.best
     )
-    return replace(data, judgement=replace(data.judgement, best=everyone))
+    claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
+    return replace(data, judgement=replace(data.judgement, best=everyone, claims=claims))
 
 
 def all_measured() -> ReportData:
