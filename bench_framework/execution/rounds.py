@@ -108,11 +108,11 @@ class Measuring:
         before = contents.progress
         drop_pending(self.plan, self.record)
         if self.number > 1:  # since the session before
-            self._compare_digests()
+            self._compare_digests(self.session.stop.check)
         states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
         self._warm_up(states)
         self._measure(states)
-        self._compare_digests()
+        self._compare_digests(self.session.stop.check_kill)  # the first Ctrl-C is too late here
         if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
         stopped = all(state.stopped or contents.stopped(state.input.id) for state in states)
@@ -209,9 +209,9 @@ class Measuring:
             if (taken := self._due_look(state, looks, ending) if ends else look) is not None:
                 self._take(taken, states)
 
-    def _compare_digests(self) -> None:
+    def _compare_digests(self, check: Callable[[], object]) -> None:
         """End the measurement of inputs whose digests are not those of the record."""
-        for input_id, event in self.guard.other_inputs(self.session.stop.check):
+        for input_id, event in self.guard.other_inputs(check):
             if input_id not in self.record.contents.changed:
                 self._end(input_id, event)
 

@@ -48,6 +48,11 @@ class Stop:
         if self.level:
             raise Interrupted("BX130.measurement")
 
+    def check_kill(self) -> None:
+        """Raise `Interrupted` if a stop at once was requested."""
+        if self.level > 1:
+            self.check()
+
     @contextmanager
     def on_signals(self) -> Iterator[None]:
         """Let SIGINT, SIGTERM and SIGHUP request a stop within the block; main thread only."""

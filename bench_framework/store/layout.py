@@ -257,9 +257,10 @@ def in_use(folder: Path) -> Iterator[bool]:
 
 
 def is_in_use(folder: Path) -> bool:
-    """Return whether a process, also this one, has marked a folder as in use."""
-    with in_use(folder) as free:
+    """Return whether a process, also this one, has marked a folder as in use; false if it does not exist."""
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError), in_use(folder) as free:
         return not free
+    return False
 
 
 @contextlib.contextmanager

@@ -20,8 +20,8 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import (
     BOTH,
+    FEWEST_CONFIRMING,
     change_of,
-    conclude,
     confirmation_plan,
     repetition,
 )
@@ -34,6 +34,7 @@ from bench_framework.model.documents.gate import (
     PairDocument,
 )
 from bench_framework.model.documents.plan import SCHEMA_VERSION
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Judgement
@@ -112,18 +113,18 @@ def gate_record(
             record = _continue(results, record, command, observer)
         accepted = accepted_changes(record.plan)
         gating = gate.first_pass(record.plan, record.contents, accepted=accepted)
-        if early and not confirm:
-            gating = replace(gating, remarks=(*gating.remarks, ENDED_EARLY))
-        earlier = _earlier_second(record)
+        earlier = _earlier_second(record, observer)
         if earlier is not None and (not confirm or earlier.contains(gating)):
             gating = earlier.applied(record, gating)
         elif confirm and gating.to_repeat:
             options = RunOptions(results, fresh=fresh, command=command)
             measure_again = measure_again or partial(confirm_here, options, observer)
-            gating = measure_again(record, gating)
+            with layout.in_use(record.path):
+                gating = measure_again(record, gating)
         else:
             gating = explained(record.plan, gating, [record.contents])
-        remarks = (*gating.remarks, *self_test_remarks(results, record))
+        ended = (ENDED_EARLY,) if early and not confirm else ()
+        remarks = (*gating.remarks, *ended, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 
@@ -214,24 +215,23 @@ class _Second:
     folder: Path
     hosts: tuple[str, ...]
     cell_ids: frozenset[str]
+    rounds_min: int
 
     def contains(self, first: Gating) -> bool:
-        """Return whether it measured all that the first pass requires."""
-        return self.cell_ids.issuperset(pair.cell_id for pair in first.to_repeat)
+        """Return whether it measured all that the first pass requires, memory in enough rounds."""
+        needed = {pair.cell_id for pair in first.to_repeat}
+        memory = any(pair.metric == PEAK_RSS for pair in first.to_repeat)
+        return self.cell_ids >= needed and (not memory or self.rounds_min >= FEWEST_CONFIRMING)
 
     def applied(self, record: Record, first: Gating) -> Gating:
         """Return the result of both passes."""
-        first = replace(first, hosts=self.hosts)
-        if first.to_repeat:
-            with Record.open(self.folder) as second:
-                judgement = judge_record(second)
-            return second_pass(record, first, judgement, self.folder)
-        first = replace(first, confirmation=self.folder.name)  # all that was worse is accepted now
-        return explained(record.plan, conclude(first, record.plan.judge.gate), [record.contents])
+        with Record.open(self.folder) as second:
+            judgement = judge_record(second)
+        return second_pass(record, replace(first, hosts=self.hosts), judgement, self.folder)
 
 
-def _earlier_second(record: Record) -> _Second | None:
-    """Return the second measurement that ``gate.json`` names, if it still exists."""
+def _earlier_second(record: Record, observer: Observer) -> _Second | None:
+    """Return the second measurement that ``gate.json`` names, if it still exists and can be read."""
     try:
         document = parse_json(read_regular(record.path / GATE))
         name, hosts = str(document["confirmation"]), tuple(map(str, document["hosts"]))
@@ -240,12 +240,18 @@ def _earlier_second(record: Record) -> _Second | None:
     folder = record.path.parent / name
     if not layout.is_record_id(name) or not (folder / layout.JOURNAL).is_file():
         return None
-    with Record.open(folder) as second, corruption_reported(folder):
-        second.require_manifest()
-        if second.plan.confirms != record.id or not second.contents.complete:
-            return None
-        cells = frozenset(cell.id for cell in second.plan.cells)
-    return _Second(folder, hosts if len(hosts) == BOTH else (), cells)
+    try:
+        with Record.open(folder) as second:
+            second.require_manifest()
+            if second.plan.confirms != record.id or not second.contents.complete:
+                return None
+            cells = frozenset(cell.id for cell in second.plan.cells)
+            rounds_min = second.plan.measure.rounds_min
+    except errors.RecordError as error:
+        text = f"gate: the second measurement {name} cannot be used: {error.message}"
+        observer.notify(Message(text))
+        return None
+    return _Second(folder, hosts if len(hosts) == BOTH else (), cells, rounds_min)
 
 
 def _write(record: Record, gating: Gating) -> GateResult:

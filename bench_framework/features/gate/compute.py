@@ -242,10 +242,10 @@ def second_pass(
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
     counted there. `accepted` and `day` are those of the first pass.
     """
-    by_pair = _sentences(again)
+    by_pair, measured = _sentences(again), {state.cell_id for state in again.states}
     pairs = list(first.pairs)
     for i, pair in enumerate(pairs):
-        if pair.state == "suspicious":
+        if pair.state == "suspicious" and pair.cell_id in measured:
             c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
             state, reason = confirmed(c, pair.margin)
             reasons = (reason, *pair.reasons)

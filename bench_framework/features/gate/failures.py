@@ -19,6 +19,11 @@ def other_failures(plan: Plan, contents: Contents, gating: Gating) -> tuple[Fail
     gated = {id_ for pair in gating.pairs for id_ in (pair.cell_id, pair.comparison.ref_cell_id)}
     gated |= {budget.cell_id for budget in gating.budgets}
     first: dict[str | None, str] = {}
+    for item in plan.inputs:  # the copy of the baseline fails with it
+        control, baseline = plan.control_cell(item.id), plan.baseline_cell(item.id)
+        if control is not None and baseline is not None:
+            covered |= {control.id} if baseline.id in covered else set()
+            gated |= {control.id} if baseline.id in gated else set()
     for cell_id, text in _failures(plan, contents):
         if cell_id not in covered:
             first.setdefault(cell_id, text)
