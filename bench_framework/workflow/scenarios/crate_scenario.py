@@ -122,11 +122,7 @@ def choose_package(
 
     Raises `UsageError`, BX124: it has no such package, or several. `owner` begins the message.
     """
-    packages = read_packages(crate)
-    own = next((package for package in packages if package.folder == crate), None)
-    if given is None and own is not None and own.folder != own.root:
-        packages = (own,)  # a member of a workspace, and not one of the others
-    usable = {package.name: package for package in packages if package.bins}
+    usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if binary in package.bins]
     names = sorted((given is None and with_bin) or usable)
     default = [name for name in names if usable[name].default]

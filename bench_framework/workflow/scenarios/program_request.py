@@ -85,6 +85,9 @@ class ProgramRequest(Request, CrateSelection):
         """
         folder = self.crate_folder()
         package, _ = choose_package(folder, str(folder), self.package, self.binary)
+        if self.package is None and folder not in (package.folder, package.root):
+            # A member of a workspace is meant, and not another one that has a binary.
+            raise unfit("BX124.no-targets", owner=f"{folder} has", one="binary")
         return package
 
     @property

@@ -208,6 +208,8 @@ def test_the_package_of_a_workspace_is_chosen_as_for_a_new_scenario(
     for plan in (ablated("simd"), swept("PROFILE:lto=off,fat", command="{bin} x")):
         builds = [variant.build for variant in plan.variants if variant.build is not None]
         assert {(b.crate, b.bin) for b in builds} == {(str(crate / "cli"), "cli")}
+    with pytest.raises(UsageError, match="lib has no binary"):
+        ablated("simd", crate=crate / "lib")
     members.append(package("more", "more", default=False))
     with pytest.raises(UsageError, match="several packages with a binary"):
         ablated("simd")
