@@ -217,7 +217,7 @@ def write_file(
         strategy: where contents are produced and who writes them; `dgen describe` lists the strategies.
         backend: system calls: ``uring``, ``pwrite`` or ``mmap``; default: that of the strategy.
         buffer_size: size of a buffer, and of a block of the file.
-        buffer_count: buffers of all threads together; default: `queue_depth` × `threads`, at least 4. With fewer,
+        buffer_count: buffers of all threads together; default: `queue_depth` × `threads`, at least 2. With fewer,
             queues are not full.
         queue_depth: most blocks that a thread has in flight.
         threads: number of writers.
@@ -235,7 +235,7 @@ def write_file(
         strategy=strategy,
         backend=backend,
         buffer_size=buffer_size,
-        buffer_count=max(4, queue_depth * threads) if buffer_count is None else buffer_count,
+        buffer_count=max(2, queue_depth * threads) if buffer_count is None else buffer_count,
         queue_depth=queue_depth,
         threads=threads,
         direct=direct,

@@ -6,7 +6,6 @@ claims are those that such figures support, and the limits of each file.
 """
 
 import itertools
-import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -269,7 +268,7 @@ def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Co
     if mde > log(MOST_DETECTABLE):
         return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))
     needed = rounds_for_margin(contrast.n, mde, judged.thresholds.margin)
-    rounds_needed = int(needed) if math.isfinite(needed) else None
+    rounds_needed = int(needed) if needed <= verdict.MOST_ROUNDS else None
     return replace(judged, mde=expm1(mde), rounds_needed=rounds_needed)
 
 
