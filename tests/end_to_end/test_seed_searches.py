@@ -37,6 +37,7 @@ LABELS = {
     "tokio": {"Tokio (original)", "Tokio optimised native", "Rayon optimised native"},
     "smol": {"OptimizedSmol", "Smol"},
 }
+HOLES = {"excluded", "no-step", "several-axes", "unavailable", "unselected"}
 OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
 
 
@@ -88,7 +89,7 @@ def test_all_variants_run_in_the_requested_mode_with_equal_output(
         if name == "tokio"
     )
     assert plan["holes"]
-    assert all(hole["reason"] for hole in plan["holes"])
+    assert {hole["reason"]["code"] for hole in plan["holes"]} <= HOLES
 
 
 def agrees(row: Row, cell: dict[str, Any]) -> None:

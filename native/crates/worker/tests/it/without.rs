@@ -8,7 +8,12 @@ fn absent() -> String {
 
 #[test]
 fn an_available_feature_is_tested_whatever_the_environment_contains() {
-    for without in ["", "mounts", "io_uring, mounts"] {
+    for without in [
+        "",
+        "mounts",
+        "io_uring, mounts",
+        "fio,valgrind,ssh-keygen,perf,mounts,io_uring",
+    ] {
         assert_eq!(decide("mounts", None, without), Ok(true));
     }
     // Nothing is absent, so this is true on every machine and under every opt-out.
@@ -37,7 +42,8 @@ fn a_missing_feature_fails_with_its_reason_unless_the_environment_names_it() {
 fn a_name_that_no_test_knows_fails() {
     let failure = decide("mounts", None, "mount").unwrap_err();
     assert!(
-        failure.contains("names mount, and knows fio, io_uring, mounts"),
+        failure
+            .contains("names mount, and knows fio, io_uring, mounts, perf, ssh-keygen, valgrind"),
         "{failure}"
     );
 }

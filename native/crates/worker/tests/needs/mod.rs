@@ -6,8 +6,16 @@ use std::env;
 /// Names of what a machine may be without, by commas.
 const WITHOUT: &str = "BENCHCTL_TESTS_WITHOUT";
 
-/// `fio`: the program. `io_uring`: rings. `mounts`: `unshare --mount` and `mount` inside it.
-const FEATURES: [&str; 3] = ["fio", "io_uring", "mounts"];
+/// `fio`: the program. `io_uring`: rings. `mounts`: `unshare --mount` and `mount` inside it. The others are programs that only
+/// the tests in Python need, for which the same variable is set.
+const FEATURES: [&str; 6] = [
+    "fio",
+    "io_uring",
+    "mounts",
+    "perf",
+    "ssh-keygen",
+    "valgrind",
+];
 
 /// Whether a test that needs `what` can go on; `absent` says why it is unavailable here.
 ///
