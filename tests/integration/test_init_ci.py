@@ -410,7 +410,7 @@ def test_a_comment_starts_the_benchmarks_of_a_branch(
     assert reaction[-1] == f"content={'confused' if started is None else 'rocket'}"
     runs = [call for call in calls if call[:2] == ["workflow", "run"]]
     ref = pull.get("head", head)["ref"]
-    inputs = ["-f", "pull=7", "-f", f"arguments={started}"]
+    inputs = ["-f", "pull=7", "-f", "head=abc", "-f", f"arguments={started}"]
     expected = ["workflow", "run", "benchmarks.yml", "--repo", "a/b", "--ref", ref, *inputs]
     assert runs == ([] if started is None else [expected])
     assert not [*tmp_path.rglob("injected")]
