@@ -69,7 +69,9 @@ def _sign_change(
         cells=tuple(c.cell_id for c in ordered),
         margin=first.thresholds.margin,
         fact=SignChange(
-            cases=tuple((item(c).label, figures(c)) for c in ordered), turns=tuple(turns)
+            cases=tuple((item(c).label, figures(c)) for c in ordered),
+            turns=tuple(turns),
+            reference_id=names.cells[first.ref_cell_id].variant_id,
         ),
     )
 

@@ -192,7 +192,7 @@ def apply(document: YamlFile, overrides: Sequence[str]) -> None:
             continue
         document.problems += value.problems
         value.place.key = Position(1, 1, max(1, len(name)))
-        if path[:2] == ["measure", "rounds"] and len(path) > len(path[:2]):
+        if name.strip().startswith("measure.rounds."):
             _write_both_ends(document)
         if problem := _set(document, path, value):
             document.problems.append(problem)

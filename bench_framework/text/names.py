@@ -105,18 +105,6 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_WORDS: Final = frozenset({"a", "an", "no", "the"})
-"""Names with which a sentence may also begin as words."""
-
-
-def opening(text: str, names: Iterable[str]) -> str:
-    """Return a text as the start of a sentence. A name of the author with which it begins remains as it is."""
-    for name in {*names} - _WORDS:
-        if name and text.startswith(name) and not text[len(name) : len(name) + 1].isalnum():
-            return text
-    return capital(text)
-
-
 def heading(text: str) -> str:
     """Return a name of the author as a heading, with a capital letter.
 

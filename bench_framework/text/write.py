@@ -197,8 +197,7 @@ def brief(claim: Claim, *, alone: bool = False) -> str:
     if name not in _macros().sources:
         return say(claim)
     text = names.closed(render(name, claim, claim.fact))
-    names_of_claim = (claim.subject, claim.reference or "")
-    return text if lead(claim) and not alone else names.opening(text, names_of_claim)
+    return text if lead(claim) and not alone else names.capital(text)
 
 
 def macro_of(claim: Claim) -> str:

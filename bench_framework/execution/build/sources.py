@@ -182,7 +182,7 @@ def uncommitted(git: revisions.Git, root: Path) -> list[Path]:
     Files that git ignores are left out, and new ones in folders with records of benchctl.
     """
     differing, others, every = (
-        [root / name for name in git.run("-C", str(root), *words).split("\0") if name]
+        [root / name for name in git.output("-C", str(root), *words).split("\0") if name]
         for words in (
             ("diff", "--no-renames", "--name-only", "-z", revisions.HEAD),
             ("ls-files", "--others", "--exclude-standard", "-z"),

@@ -19,7 +19,7 @@ from bench_framework.execution.progress import SilentObserver, Update
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.foreign import read_regular
+from bench_framework.foreign import LARGEST_NUMBER, read_regular
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import is_label
 from bench_framework.store import layout, wire
@@ -35,8 +35,6 @@ _UNREADABLE: Final = (
 )
 """Errors of a text that is no pickle, or that of something else (pickle.load)."""
 _NUMBER: Final = int | float
-_LARGEST: Final = 1e18
-"""Largest number of a state, so that it can be printed: about 900 PiB."""
 
 
 def checked_card(card: Any) -> Mapping[str, Any]:
@@ -69,7 +67,7 @@ def checked_state(state: Any) -> Mapping[str, Any]:
         return {}
     given = (number for number in numbers if number is not None)
     # NaN is not between any two numbers.
-    valid = all(isinstance(number, _NUMBER) and 0 <= number <= _LARGEST for number in given)
+    valid = all(isinstance(number, _NUMBER) and 0 <= number <= LARGEST_NUMBER for number in given)
     return state if valid else {}
 
 

@@ -1,6 +1,6 @@
 """Sections "Effects and interactions" and "Where the result changes": effects of the axes."""
 
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, SignChange
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.result.structure import Effect, Factorial
 from bench_framework.report.blocks import Block, Bullets, Cell, Column, Row, Table, left
@@ -162,14 +162,13 @@ def sign_changes(data: ReportData) -> tuple[Block, ...]:
 
 
 def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
+    assert isinstance(claim.fact, SignChange)
     variant = data.plan.cell(claim.cells[0]).variant_id
     cells = [cell for cell in data.plan.cells if cell.variant_id == variant]
     rows = []
     for cell in sorted(cells, key=lambda c: data.input_bytes(c.input_id) or 0):
-        arms = data.arms(cell.input_id)
-        reference = next((a for a in arms if data.label(a.id) == claim.reference), None)
-        c = data.between(cell.id, reference.id, data.metric) if reference is not None else None
-        if c is None:
+        reference = data.plan.cell_id(claim.fact.reference_id, cell.input_id)
+        if (c := data.between(cell.id, reference, data.metric)) is None:
             continue
         item, claim_id = data.plan.input(cell.input_id), data.claim_id_between(c)
         figures = interval_cells(c.of_values, c.verdict, data.margin, claim_id)

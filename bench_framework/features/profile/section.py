@@ -22,7 +22,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import CI
 from bench_framework.rounding import plain
-from bench_framework.text.names import closed, opening
+from bench_framework.text.names import capital, closed
 from bench_framework.text.numbers import DASH, fixed
 from bench_framework.units import counted
 
@@ -56,7 +56,7 @@ def missing(data: ReportData) -> str:
 
 def _failures(data: ReportData) -> tuple[str, ...]:
     messages = (event.message for event in data.events if event.code in FAILED)
-    return tuple(dict.fromkeys(closed(opening(text, data.plan.names)) for text in messages))
+    return tuple(dict.fromkeys(closed(capital(text)) for text in messages))
 
 
 def _cell(data: ReportData, profile: Profile, shares: ProfileShares, number: int) -> list[Block]:

@@ -82,6 +82,8 @@ class SignChange:
     """Input and significant result, ordered by the size of the input."""
     turns: tuple[tuple[str, str], ...] = ()
     """Neighbouring sizes of one kind of input between which the sign changes."""
+    reference_id: str = ""
+    """Id of the variant with which it is compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -347,12 +347,6 @@ class Plan:
         """The (first) baseline."""
         return self._variants[self.baseline_id]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Return the names of variants and configurations, without that of the A/A control."""
-        cells = (cell.label for cell in self.cells if cell.role is not Role.CONTROL)
-        return tuple(dict.fromkeys((*(v.label for v in self.variants), *cells)))
-
     def variant(self, variant_id: str) -> Variant:
         """Return the variant with this id. Raises `KeyError` if it does not exist."""
         return self._variants[variant_id]

@@ -10,7 +10,7 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import main_checks
-from bench_framework.text.names import capital, closed, first_items, joined, opening
+from bench_framework.text.names import capital, closed, first_items, joined
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
@@ -64,7 +64,7 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
         if check.mark in {"warn", "fail"}:
             lines.append(capital(f"{check.label}: {check.figure}"))
             break
-    others = [opening(doubt, data.plan.names) for doubt in doubts(data)]
+    others = list(doubts(data))
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]

@@ -16,6 +16,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import answers, block as measuring, progress, rounds as loop
 from bench_framework.execution.schedule import Decision
 from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Preload, PreparedInput
@@ -529,15 +530,21 @@ def test_a_failed_prepare_fails_its_cell(fake: Any) -> None:
     }
 
 
-def test_a_changed_input_stops_only_its_own_measurement(fake: Any, tmp_path: Path) -> None:
+def two_inputs(folder: Path) -> tuple[Plan, list[PreparedInput], list[Path]]:
+    """Return a plan with two inputs, the prepared inputs, and their files."""
     plan = plan_of(ARMS, inputs=("x", "y"))
-    paths = [tmp_path / "x", tmp_path / "y"]
+    paths = [folder / "x", folder / "y"]
     for path in paths:
         path.write_text("same")
     inputs = [
         PreparedInput(item.id, str(path), 4, None, "f", None)
         for item, path in zip(plan.inputs, paths, strict=True)
     ]
+    return plan, inputs, paths
+
+
+def test_a_changed_input_stops_only_its_own_measurement(fake: Any, tmp_path: Path) -> None:
+    plan, inputs, paths = two_inputs(tmp_path)
 
     def react(update: progress.Update) -> None:
         if isinstance(update, progress.RoundFinished) and update.round == 1 and not update.warmup:
@@ -550,14 +557,7 @@ def test_a_changed_input_stops_only_its_own_measurement(fake: Any, tmp_path: Pat
 
 
 def test_the_round_in_which_an_input_changed_does_not_count(fake: Any, tmp_path: Path) -> None:
-    plan = plan_of(ARMS, inputs=("x", "y"))
-    paths = [tmp_path / "x", tmp_path / "y"]
-    for path in paths:
-        path.write_text("same")
-    inputs = [
-        PreparedInput(item.id, str(path), 4, None, "f", None)
-        for item, path in zip(plan.inputs, paths, strict=True)
-    ]
+    plan, inputs, paths = two_inputs(tmp_path)
     first = {cell.id for cell in plan.cells_of(plan.inputs[0].id)}
 
     def react(update: progress.Update) -> None:
