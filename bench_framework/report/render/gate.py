@@ -10,7 +10,13 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
+from bench_framework.errors import (
+    EXIT_DONE,
+    EXIT_INTERRUPTED,
+    EXIT_NOT_JUDGED,
+    EXIT_NOT_MEASURED,
+    EXIT_WORSE,
+)
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
@@ -48,13 +54,14 @@ STATE_WORDS: Final = {
     "failed": "failed",
     "not-comparable": "not comparable",
 }
-_RESULTS: Final = {
-    EXIT_DONE: ("✓", "Benchmarks: passed"),
-    EXIT_WORSE: ("▲", "Benchmarks: regressions found"),
-    EXIT_NOT_MEASURED: ("✕", "Benchmarks: not everything could be measured"),
-    EXIT_NOT_JUDGED: ("?", "Benchmarks: inconclusive"),
+RESULTS: Final = {
+    EXIT_DONE: ("✓", "+", "passed"),
+    EXIT_WORSE: ("▲", "^", "regressions found"),
+    EXIT_NOT_MEASURED: ("✕", "x", "not everything measured"),
+    EXIT_NOT_JUDGED: ("?", "?", "inconclusive"),
+    EXIT_INTERRUPTED: ("·", "-", "interrupted"),
 }
-"""Glyph and words of each result, by exit code."""
+"""Glyph, its replacement in ASCII, and the words of each result, by exit code."""
 BUDGETS_EXCEEDED: Final = "budgets exceeded"
 """The result in place of regressions if no comparison is worse."""
 _OVER: Final = "over budget"
@@ -117,7 +124,7 @@ class GatePage:
     @property
     def answer(self) -> str:
         """The glyph of the result, and the result."""
-        return f"{_RESULTS[self.exit_code][0]} {self.result}"
+        return f"{RESULTS[self.exit_code][0]} {self.result}"
 
     @property
     def full(self) -> tuple[GateRow, ...]:
@@ -209,7 +216,7 @@ def explanation(item: Explanation) -> str:
 
 def _result(plan: Plan, gating: Gating) -> str:
     """Return the result, which names the few comparisons that are worse or could not be judged."""
-    _, result = _RESULTS[gating.exit_code]
+    result = f"Benchmarks: {RESULTS[gating.exit_code][2]}"
     pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
     cells = [(pair.metric, pair.cell_id) for pair in pairs]
     if gating.exit_code == EXIT_WORSE and not pairs:

@@ -14,7 +14,7 @@ from bench_framework.errors import (
 )
 from bench_framework.model.result.decision import Change
 from bench_framework.report.render import gate
-from bench_framework.report.render.gate import GatePage, GateRow
+from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
 from bench_framework.report.render.junit import suite_of, xml_text
 from bench_framework.report.render.templates import Templates
@@ -26,14 +26,6 @@ from bench_framework.units import counted
 
 ORDER: Final = (EXIT_INTERRUPTED, EXIT_NOT_MEASURED, EXIT_WORSE, EXIT_NOT_JUDGED, EXIT_DONE)
 """The exit code of a suite is the first of these that a scenario has."""
-WORDS: Final = {
-    EXIT_DONE: ("✓", "+", "passed"),
-    EXIT_WORSE: ("▲", "^", "regressions found"),
-    EXIT_NOT_MEASURED: ("✕", "x", "not everything measured"),
-    EXIT_NOT_JUDGED: ("?", "?", "inconclusive"),
-    EXIT_INTERRUPTED: ("·", "-", "interrupted"),
-}
-"""Glyph, its replacement in ASCII, and the result of a scenario by exit code."""
 OVER_BUDGET: Final = ("▲", "^", gate.BUDGETS_EXCEEDED)
 MEASURED: Final = ("✓", "+", "measured")
 SKIPPED: Final = ("–", "-", "skipped")
@@ -85,7 +77,7 @@ class SuiteRow:
             return MEASURED
         if self.page is not None and self.exit_code == EXIT_WORSE and self.page.only_budgets:
             return OVER_BUDGET
-        return WORDS.get(self.exit_code, FAILED)
+        return RESULTS.get(self.exit_code, FAILED)
 
     @property
     def change(self) -> Change:
@@ -141,29 +133,26 @@ class SuitePage:
     @property
     def answer(self) -> str:
         """The glyph of the result, and the result."""
-        return f"{WORDS[self.exit_code][0]} {self.result}"
+        return f"{RESULTS[self.exit_code][0]} {self.result}"
 
     @property
     def result(self) -> str:
         """The result in a line, with the scenarios that need attention."""
-        worse = [row for row in self.rows if row.exit_code == EXIT_WORSE]
+        rows = {code: [row for row in self.rows if row.exit_code == code] for code in ORDER}
+        worse, over = EXIT_WORSE, OVER_BUDGET
         parts = [
-            f"{word} in {_names(rows)}"
-            for word, rows in (
-                (WORDS[EXIT_WORSE][2], [row for row in worse if row.words != OVER_BUDGET]),
-                (OVER_BUDGET[2], [row for row in worse if row.words == OVER_BUDGET]),
-                (
-                    WORDS[EXIT_NOT_JUDGED][2],
-                    [row for row in self.rows if row.exit_code == EXIT_NOT_JUDGED],
-                ),
+            f"{word} in {_names(those)}"
+            for word, those in (
+                (RESULTS[EXIT_NOT_MEASURED][2], rows[EXIT_NOT_MEASURED]),
+                (RESULTS[worse][2], [row for row in rows[worse] if row.words != over]),
+                (over[2], [row for row in rows[worse] if row.words == over]),
+                (RESULTS[EXIT_NOT_JUDGED][2], rows[EXIT_NOT_JUDGED]),
             )
-            if rows
+            if those
         ]
-        failed = [row for row in self.rows if row.exit_code == EXIT_NOT_MEASURED]
-        parts[:0] = [f"not everything could be measured: {_names(failed)}"] if failed else []
         waiting = [row for row in self.rows if row.exit_code in (None, EXIT_INTERRUPTED)]
         parts[:0] = [f"interrupted; not finished: {_names(waiting)}"] if waiting else []
-        done = WORDS[self.exit_code][2] if self.gated else MEASURED[2]
+        done = RESULTS[self.exit_code][2] if self.gated else MEASURED[2]
         if not self.measured:
             return f"Benchmarks: the change affects none of {_count(self.rows)}"
         return f"Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
