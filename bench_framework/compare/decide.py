@@ -20,7 +20,13 @@ from bench_framework import rounding
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
-from bench_framework.model.result.judgement import Comparison, Family, Statistic
+from bench_framework.model.result.judgement import (
+    MAIN_FAMILIES,
+    WITH_BASELINE,
+    Comparison,
+    Family,
+    Statistic,
+)
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
 from bench_framework.text.numbers import AB_TIMES_FROM, TIMES_FROM, is_factor
@@ -32,7 +38,7 @@ Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1
 """
 
 
-_PREFERRED: Final[tuple[Family, ...]] = ("headline", "reference", "contrast", "exact", "best")
+_PREFERRED: Final[tuple[Family, ...]] = (*MAIN_FAMILIES, "best")
 
 
 def judged_pairs(
@@ -168,9 +174,7 @@ def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
     """
     least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
     with_baseline = (
-        c
-        for c in comparisons
-        if c.family in ("headline", "exact") and c.metric == plan.judge.headline
+        c for c in comparisons if c.family in WITH_BASELINE and c.metric == plan.judge.headline
     )
     return any(
         is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None

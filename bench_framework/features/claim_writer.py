@@ -22,7 +22,7 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim, SignChange
 from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.record.run import Build, PreparedInput
-from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.judgement import MAIN_FAMILIES, Comparison, Judgement
 from bench_framework.text import write
 
 
@@ -34,7 +34,7 @@ def sign_changes(
     references = (plan.baseline_id, *plan.further_baselines)
     groups = defaultdict[tuple[str, str, str], list[Comparison]](list)
     for c in comparisons:
-        if c.family in ("headline", "reference", "exact"):
+        if c.family in MAIN_FAMILIES:
             variant_id, ref_id = (names.cells[i].variant_id for i in (c.cell_id, c.ref_cell_id))
             groups[variant_id, ref_id, c.metric].append(c)
     for variant, ref, metric in itertools.product(plan.variants, references, plan.judge.metrics):

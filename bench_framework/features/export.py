@@ -15,7 +15,7 @@ from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.record.description import announced_metrics
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.record.run import Host
-from bench_framework.model.result.judgement import Comparison, Judgement, Summary
+from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement, Summary
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
 from bench_framework.store.run_table import run_rows
@@ -24,7 +24,6 @@ from bench_framework.text.numbers import fixed, format_duration, format_size, sh
 from bench_framework.text.words import noun, word
 from bench_framework.units import THIN_SPACE, counted
 
-FAMILIES: Final = ("headline", "memory", "exact")
 """Families of comparisons with the baseline."""
 Row = dict[str, Any]
 _NANO: Final = 1e9
@@ -63,7 +62,7 @@ def export_table(source: Source, host: Host) -> ExportTable:
 def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
     comparisons: dict[tuple[str, str], Comparison] = {}
     for c in judgement.comparisons:
-        if c.family in FAMILIES:
+        if c.family in WITH_BASELINE:
             comparisons.setdefault((c.cell_id, c.metric), c)
     summaries: dict[str, list[Summary]] = {key: [] for key in source.cells}
     for summary in judgement.summaries:

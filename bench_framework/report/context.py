@@ -25,6 +25,8 @@ from bench_framework.model.record.run import (
     outputs_differ,
 )
 from bench_framework.model.result.judgement import (
+    MAIN_FAMILIES,
+    WITH_BASELINE,
     BestGroup,
     CellState,
     Comparison,
@@ -87,11 +89,10 @@ class ReportData:
     def _comparisons(self) -> dict[tuple[str, Metric], Comparison]:
         cells = (self.plan.baseline_cell(item.id) for item in self.plan.inputs)
         baselines = {cell.id for cell in cells if cell is not None}
-        families = {"headline", "memory", "exact"}
         return {
             (c.cell_id, c.metric): c
             for c in self.judgement.comparisons
-            if c.family in families and c.ref_cell_id in baselines
+            if c.family in WITH_BASELINE and c.ref_cell_id in baselines
         }
 
     @cached_property
@@ -182,9 +183,8 @@ class ReportData:
 
     def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of a configuration with the baseline or another reference."""
-        families = ("headline", "reference", "contrast", "exact")
         key = (cell_id, ref_cell_id, metric)
-        pairs = (c for c in self.judgement.comparisons if c.family in families)
+        pairs = (c for c in self.judgement.comparisons if c.family in MAIN_FAMILIES)
         return next((c for c in pairs if (c.cell_id, c.ref_cell_id, c.metric) == key), None)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:

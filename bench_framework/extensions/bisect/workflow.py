@@ -32,7 +32,7 @@ from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import GatePolicy, InstructionPolicy
 from bench_framework.model.plan.revisions import Commit, Revisions
 from bench_framework.model.record.machine import fingerprint
-from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
@@ -298,7 +298,7 @@ class Search:
         return replace(plan, benches=one)
 
     def _of_metric(self, judgement: Judgement) -> list[Comparison]:
-        comparisons = [c for c in judgement.comparisons if c.family in ("headline", "exact")]
+        comparisons = [c for c in judgement.comparisons if c.family in WITH_BASELINE]
         return [c for c in comparisons if c.metric == self.state.metric]
 
     def _measure(

@@ -34,7 +34,7 @@ from bench_framework.model.result.gate import (
     PairState,
     PairText,
 )
-from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.text import write
@@ -172,7 +172,7 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
             text.get(((c.cell_id, c.ref_cell_id), c.metric), NO_TEXT),
         )
         for c in judged.comparisons
-        if c.family in ("headline", "memory", "exact")
+        if c.family in WITH_BASELINE
     }
 
 

@@ -22,7 +22,7 @@ from bench_framework.model.facts.summary import (
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.judgement import WITH_BASELINE, Comparison
 from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Share, Verdict
 from bench_framework.stats.portable_math import log
@@ -74,7 +74,7 @@ def _changes(view: SummaryView) -> Iterator[Claim]:
     changes = [
         c
         for c in view.judgement.comparisons
-        if c.family in ("memory", "headline")
+        if c.family in WITH_BASELINE
         and c.metric in (PEAK_RSS, CPU)
         and c.metric != view.metric
         and c.verdict.decided

@@ -15,7 +15,7 @@ from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Build, PreparedInput
-from bench_framework.model.result.judgement import BestGroup, Comparison, Judgement
+from bench_framework.model.result.judgement import MAIN_FAMILIES, BestGroup, Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 
 CLOSE: Final = 1.02
@@ -163,11 +163,10 @@ class SummaryView(ComparisonClaims):
 
     def main_comparisons(self) -> list[Comparison]:
         """Return the comparisons that the status counts: of the main metric, and named contrasts."""
-        families = ("headline", "reference", "contrast", "exact")
         return [
             c
             for c in self.judgement.comparisons
-            if c.family in families
+            if c.family in MAIN_FAMILIES
             and (c.metric == self.metric or c.family == "contrast")
             and c.reason != ONE_PROGRAM
         ]

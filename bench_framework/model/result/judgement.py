@@ -67,6 +67,10 @@ class Summary:
 Family = Literal[
     "headline", "reference", "contrast", "control", "best", "memory", "exact", "bridge"
 ]
+WITH_BASELINE: Final[tuple[Family, ...]] = ("headline", "memory", "exact")
+"""Families of the comparisons with the (first) baseline. Named contrasts may also be exact."""
+MAIN_FAMILIES: Final[tuple[Family, ...]] = ("headline", "reference", "contrast", "exact")
+"""Families of the comparisons that the scenario plans."""
 
 
 @dataclass(frozen=True, slots=True)
