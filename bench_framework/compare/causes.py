@@ -76,12 +76,12 @@ def causes(
     observed: Iterable[Observation] = (),
 ) -> tuple[Cause, ...]:
     """Return the contrasts and hypotheses whose times differ significantly, with the evidence."""
-    differing = []
+    differing, judged = [], judged_pairs(comparisons)
     untimed = untimed_values(observed)
     for item in plan.inputs:
         for pair in _pairs(plan, item.id):
             ids = pair.candidate.id, pair.reference.id
-            comparison = judged_pairs(comparisons, pair.metric).get(ids)
+            comparison = judged[pair.metric].get(ids)
             if comparison is None or not comparison.verdict.decided:
                 continue
             candidate, reference = (samples.get(cell_id, Sample(cell_id)) for cell_id in ids)

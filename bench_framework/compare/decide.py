@@ -12,7 +12,8 @@ reports print, so that no report shows an interval that contradicts its verdict.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,17 +39,19 @@ Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1
 """
 
 
-_PREFERRED: Final[tuple[Family, ...]] = (*MAIN_FAMILIES, "best")
+_PREFERRED: Final[tuple[Family, ...]] = (*MAIN_FAMILIES, "memory", "best")
 
 
 def judged_pairs(
-    comparisons: Sequence[Comparison], metric: Metric
-) -> dict[tuple[str, str], Comparison]:
-    """Return (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
-    members = [c for c in comparisons if c.family in _PREFERRED and c.metric == metric]
+    comparisons: Iterable[Comparison],
+) -> Mapping[Metric, dict[tuple[str, str], Comparison]]:
+    """Return metric → (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
+    members = [c for c in comparisons if c.family in _PREFERRED]
     members.sort(key=lambda c: _PREFERRED.index(c.family), reverse=True)
-    every = (c for one in members for c in (one.mirrored(), one))
-    return {(c.cell_id, c.ref_cell_id): c for c in every}
+    pairs = defaultdict[Metric, dict[tuple[str, str], Comparison]](dict)
+    for c in (c for one in members for c in (one.mirrored(), one)):
+        pairs[c.metric][c.cell_id, c.ref_cell_id] = c
+    return pairs
 
 
 @dataclass(frozen=True, slots=True)

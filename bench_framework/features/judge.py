@@ -193,7 +193,7 @@ def analyse_axes(
     way: Direction = "higher" if at.higher else "lower"
     if is_exact(at.metric):
         return Structure(fronts=fronts, replacements=pairs, direction=way)
-    judged = judged_pairs(comparisons, at.metric)
+    judged = judged_pairs(comparisons)[at.metric]
     printed = {(r.after_cell_id, r.before_cell_id) for r in pairs}
     reported: dict[tuple[str, ...], Comparison] = {
         ids: c for ids, c in judged.items() if c.family != "best" or printed & {ids, ids[::-1]}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare.cell_state import exact_value
-from bench_framework.compare.decide import by_interval, in_times, within_margin
+from bench_framework.compare.decide import by_interval, in_times, judged_pairs, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
 from bench_framework.model.metrics import WALL
@@ -14,7 +14,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build
-from bench_framework.model.result.judgement import Comparison, Derived, Judgement
+from bench_framework.model.result.judgement import Derived, Judgement
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.figures import derived_figure
 from bench_framework.text.names import noun
@@ -67,17 +67,13 @@ class Results:
 
     def __init__(self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> None:
         self.plan, self._judgement, self._builds = plan, judgement, builds
-        self._pairs: dict[tuple[str, str, Metric], Comparison] = {}
-        for c in judgement.every:
-            if c.family != "control":
-                for one in (c, c.mirrored()):
-                    self._pairs.setdefault((one.cell_id, one.ref_cell_id, one.metric), one)
+        self._pairs = judged_pairs(judgement.every)
         self._states = {s.cell_id: s for s in judgement.states}
         self._in_times = in_times(plan, judgement.comparisons)
 
     def higher(self, metric: Metric) -> bool:
         """Return whether larger values of a metric are better."""
-        return any(c.metric == metric and c.direction == "higher" for c in self._pairs.values())
+        return any(c.metric == metric and c.direction == "higher" for c in self._judgement.every)
 
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
@@ -164,7 +160,7 @@ class Results:
     def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> NamedResult:
         candidate, reference = variants
         ids = (self.plan.cell_id(candidate, input_id), self.plan.cell_id(reference, input_id))
-        c = self._pairs.get((*ids, metric))
+        c = self._pairs[metric].get(ids)
         interval = c.shown if c is not None else None
         known = tuple(i for i in ids if i)
         reason = next((r for i in ids if (r := self._missing(i))), None)

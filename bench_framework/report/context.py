@@ -25,7 +25,6 @@ from bench_framework.model.record.run import (
     outputs_differ,
 )
 from bench_framework.model.result.judgement import (
-    MAIN_FAMILIES,
     WITH_BASELINE,
     BestGroup,
     CellState,
@@ -100,8 +99,8 @@ class ReportData:
         return {state.cell_id: state for state in self.judgement.states}
 
     @cached_property
-    def _claims_of_pairs(self) -> dict[tuple[tuple[str, ...], str | None], Claim]:
-        return {(c.cells, c.metric): c for c in self.claims("comparison", "reference")}
+    def _claims_of_pairs(self) -> dict[tuple[frozenset[str], str | None], Claim]:
+        return {(frozenset(c.cells), c.metric): c for c in self.claims("comparison", "reference")}
 
     @cached_property
     def _claims(self) -> dict[tuple[str, str | None], Claim]:
@@ -174,18 +173,12 @@ class ReportData:
     @cached_property
     def pairs(self) -> dict[tuple[str, str], Comparison]:
         """The comparison of each pair of cells in the main metric, in both orders."""
-        return judged_pairs(self.judgement.every, self.metric)
+        return judged_pairs(self.judgement.every)[self.metric]
 
     @cached_property
     def in_times(self) -> bool:
         """True if changes of the main metric are factors on the whole page, see `decide.in_times`."""
         return in_times(self.plan, self.judgement.comparisons)
-
-    def between(self, cell_id: str, ref_cell_id: str, metric: Metric) -> Comparison | None:
-        """Return the comparison of a configuration with the baseline or another reference."""
-        key = (cell_id, ref_cell_id, metric)
-        pairs = (c for c in self.judgement.comparisons if c.family in MAIN_FAMILIES)
-        return next((c for c in pairs if (c.cell_id, c.ref_cell_id, c.metric) == key), None)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:
         """Return the comparison of the A/A control with the baseline."""
@@ -332,8 +325,8 @@ class ReportData:
         return claim.id if claim else None
 
     def claim_id_between(self, comparison: Comparison) -> str | None:
-        """Return the id of the claim about a comparison with any baseline."""
-        cells = (comparison.cell_id, comparison.ref_cell_id)
+        """Return the id of the claim about a comparison with any baseline, in either order."""
+        cells = frozenset((comparison.cell_id, comparison.ref_cell_id))
         claim = self._claims_of_pairs.get((cells, comparison.metric))
         return claim.id if claim else None
 

@@ -29,7 +29,7 @@ class StructureClaims(Names):
         self._costs = costs
         self._structure, self._looks = judgement.structure, judgement.looks
         self._direction: Direction = judgement.structure.direction
-        self._pairs = judged_pairs(judgement.every, plan.judge.headline)
+        self._pairs = judged_pairs(judgement.every)[plan.judge.headline]
 
     def write(self) -> Iterator[Claim]:
         """Yield the claims in the order of the report."""

@@ -168,7 +168,7 @@ def _by_input(data: ReportData, claim: Claim, name: str) -> Table:
     rows = []
     for cell in sorted(cells, key=lambda c: data.input_bytes(c.input_id) or 0):
         reference = data.plan.cell_id(claim.fact.reference_id, cell.input_id)
-        if (c := data.between(cell.id, reference, data.metric)) is None:
+        if (c := data.pairs.get((cell.id, reference))) is None:
             continue
         item, claim_id = data.plan.input(cell.input_id), data.claim_id_between(c)
         figures = interval_cells(c.of_values, c.verdict, data.margin, claim_id)

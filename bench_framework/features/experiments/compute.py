@@ -39,14 +39,13 @@ def hypothesis_tests(
         ): c.second
         for c in causes
     }
-    tests = []
+    tests, judged = [], judged_pairs(comparisons)
     for hypothesis in plan.hypotheses:
         metric = hypothesis.metric or plan.judge.headline
-        judged = judged_pairs(comparisons, metric)
         for item in plan.inputs:
             variants = (hypothesis.variant_id, hypothesis.reference_id)
             pair = (plan.cell_id(variants[0], item.id), plan.cell_id(variants[1], item.id))
-            comparison = judged.get(pair)
+            comparison = judged[metric].get(pair)
             second = seconds.get((item.id, hypothesis.text, *pair, metric))
             status = _status(comparison, hypothesis)
             if second is not None:
@@ -111,7 +110,7 @@ def replacements(at: "ContrastData", comparisons: Sequence[Comparison]) -> tuple
     revisions. If two or more experiments are adopted, each baseline without and with all of them is
     also a pair, and so is each contrast of a variant with all and a variant with none of them.
     """
-    by_pair = judged_pairs(comparisons, at.metric)
+    by_pair = judged_pairs(comparisons)[at.metric]
     results = []
     for item in at.plan.inputs:
         for before, after in pairs(at.plan):

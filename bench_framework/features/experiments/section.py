@@ -6,7 +6,6 @@ The author decides whether an experiment is adopted. The verdict is measured.
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
@@ -275,7 +274,7 @@ def _replacement_table(
         measured = data.state(cell_id).state == "measured"
         return scale.cell(data.summary(cell_id, data.metric) if measured else None)
 
-    rows, judged = [], judged_pairs(data.judgement.every, data.metric)
+    rows, judged = [], data.pairs
     for r, claim in pairs:
         (after, before), c = r.cells, judged[r.cells]
         both = f"{data.label(before)} → {data.label(after)}"

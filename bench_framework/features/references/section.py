@@ -92,12 +92,10 @@ def _against(data: ReportData, cell: PlanCell, reference: PlanCell) -> Cell:
     """Return the change relative to a reference with interval and glyph; a dash for itself."""
     if cell.id == reference.id:
         return Cell(DASH)
-    direct = data.between(cell.id, reference.id, data.metric)
-    judged = direct or data.between(reference.id, cell.id, data.metric)
-    if judged is None:
+    compared = data.pairs.get((cell.id, reference.id))
+    if compared is None:
         return Cell(DASH)
-    claim = data.claim_id_between(judged)
-    compared = judged if direct else judged.mirrored()
+    claim = data.claim_id_between(compared)
     verdict, interval = compared.verdict, compared.of_values
     if interval is None:
         return Cell(mark(compared), verdict.value, claim, verdict)

@@ -44,14 +44,12 @@ class SummaryView(ComparisonClaims):
         sizes = {i.id: i.dataset.size_bytes for i in plan.inputs if i.dataset}
         self.sizes = sizes | {i.input_id: i.size_bytes for i in inputs if i.size_bytes}
         every = judgement.every
-        memory = {(c.cell_id, c.ref_cell_id): c for c in every if c.family == "memory"}
-        self._pairs = {m: judged_pairs(every, m) for m in {c.metric for c in every}}
-        self._pairs[PEAK_RSS] = self._pairs.get(PEAK_RSS) or memory
+        self._pairs = judged_pairs(every)
         self.higher = any(c.direction == "higher" for c in every if c.metric == self.metric)
 
     def pair(self, cell_id: str, ref_cell_id: str, metric: str = "") -> Comparison | None:
         """Return the comparison of two cells, by default on the main metric."""
-        return self._pairs.get(metric or self.metric, {}).get((cell_id, ref_cell_id))
+        return self._pairs[metric or self.metric].get((cell_id, ref_cell_id))
 
     def choices(self, input_id: str) -> list[Cell]:
         """Return the planned cells of an input that the answer may choose."""

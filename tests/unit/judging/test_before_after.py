@@ -88,7 +88,7 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
     comparison = make_comparison(
         "a", "b", "wall", "best", verdict, shown=interval, runs=3, runs_ref=4
     )
-    reverse = judged_pairs([comparison], "wall")["b", "a"]
+    reverse = judged_pairs([comparison])["wall"]["b", "a"]
     assert reverse.verdict is reverse_verdict
     assert (reverse.runs, reverse.runs_ref) == (4, 3)
     assert reverse.shown is not None
@@ -100,7 +100,7 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
 def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:
     best = make_comparison("a", "b", "wall", "best", Verdict.INCONCLUSIVE)
     headline = make_comparison("b", "a", "wall", "headline", Verdict.WORSE)
-    judged = judged_pairs([headline, best], "wall")
+    judged = judged_pairs([headline, best])["wall"]
     assert judged["b", "a"] is headline
     assert (judged["a", "b"].family, judged["a", "b"].verdict) == ("headline", Verdict.BETTER)
-    assert judged_pairs([headline], "cpu") == {}
+    assert judged_pairs([headline])["cpu"] == {}
