@@ -4,18 +4,17 @@ import datetime as dt
 import difflib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bench_framework import errors
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import locked
-from bench_framework.foreign import parse_json, read_regular
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
-from bench_framework.workflow.gate import GATE, first_pass_folder
+from bench_framework.workflow.gate import GATE, first_pass_folder, stored_gate
 
 NEVER = "never"
 
@@ -104,14 +103,13 @@ def _require_date(until: str, today: str) -> None:
 
 def _proposals(results: Path, folder: Path) -> list[dict[str, str]]:
     """Return the entries that ``gate.json`` proposes, without reason and last day."""
-    try:
-        proposed = parse_json(read_regular(folder / GATE))["accept"]
-        return [{key: str(item[key]) for key in ("cell", "metric", "level")} for item in proposed]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    document = stored_gate(folder)
+    if document is None:
         # The newest record is often of another scenario, or was measured without a gate.
         others = (f for f in reversed(finding.find_records(results)) if (f / GATE).is_file())
         other = next((f"{f.parent.name}/{f.name}" for f in others if f != folder), "")
-        raise errors.RecordError("BX413.no-gate", folder=folder, other=other) from error
+        raise errors.RecordError("BX413.no-gate", folder=folder, other=other)
+    return [asdict(entry) for entry in document.accept]
 
 
 def _file(plan: Plan, file: Path | None) -> Path:

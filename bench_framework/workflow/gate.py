@@ -25,7 +25,7 @@ from bench_framework.features.gate.outcome import (
     confirmation_plan,
     repetition,
 )
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import read_regular
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
@@ -232,11 +232,10 @@ class _Second:
 
 def _earlier_second(record: Record, observer: Observer) -> _Second | None:
     """Return the second measurement that ``gate.json`` names, if it still exists and can be read."""
-    try:
-        document = parse_json(read_regular(record.path / GATE))
-        name, hosts = str(document["confirmation"]), tuple(map(str, document["hosts"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    document = stored_gate(record.path)
+    if document is None or document.confirmation is None:
         return None
+    name, hosts = document.confirmation, document.hosts
     folder = record.path.parent / name
     if not layout.is_record_id(name) or not (folder / layout.JOURNAL).is_file():
         return None
@@ -252,6 +251,14 @@ def _earlier_second(record: Record, observer: Observer) -> _Second | None:
         observer.notify(Message(text))
         return None
     return _Second(folder, hosts if len(hosts) == BOTH else (), cells, rounds_min)
+
+
+def stored_gate(folder: Path) -> GateDocument | None:
+    """Return the content of ``gate.json`` of a record; `None` without one, or if it cannot be read."""
+    try:
+        return wire.load(GateDocument, GATE, read_regular(folder / GATE))
+    except (OSError, errors.RecordError):
+        return None
 
 
 def _write(record: Record, gating: Gating) -> GateResult:

@@ -25,14 +25,14 @@ from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
 from bench_framework.features.suite import level_of
 from bench_framework.foreign import read_regular
-from bench_framework.model.documents.gate import GateDocument, SuiteDocument, SuiteMemberDocument
+from bench_framework.model.documents.gate import SuiteDocument, SuiteMemberDocument
 from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages
 from bench_framework.report.render.suite import SuitePage, SuiteRow
 from bench_framework.store import layout, wire
 from bench_framework.store.records import Record, plan_sha256
-from bench_framework.workflow.gate import gate_record
+from bench_framework.workflow.gate import GATE, gate_record, stored_gate
 from bench_framework.workflow.run import Outcome, run_plan
 from bench_framework.workflow.run_options import RunOptions, find_scenario
 from bench_framework.workflow.scenarios.suite_files import SUITES
@@ -259,7 +259,7 @@ def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
                 level=row.level,
                 result=row.words[2],
                 text=row.sentence,
-                gate=_gate_of(results, row),
+                gate=stored_gate(results / row.scenario / row.record) if row.page else None,
             )
             for row in page.rows
         ),
@@ -274,19 +274,9 @@ def _first_row(member: Member, *, gated: bool) -> SuiteRow:
     return SuiteRow(name, file, level=level_of(member.plan, gated=gated))
 
 
-def _gate_of(results: Path, row: SuiteRow) -> GateDocument | None:
-    if row.page is None:
-        return None
-    try:
-        text = read_regular(results / row.scenario / row.record / "gate.json")
-    except OSError:  # the record was removed
-        return None
-    return wire.load(GateDocument, "gate.json", text)
-
-
 def _has_files(results: Path, row: SuiteRow) -> bool:
     """Return whether the record of a row exists, if it has one, and the result of its gate."""
-    file = layout.JOURNAL if row.page is None else "gate.json"
+    file = layout.JOURNAL if row.page is None else GATE
     return not row.record or (results / row.scenario / row.record / file).is_file()
 
 
