@@ -16,7 +16,7 @@ from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.metrics import COUNTED
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import InstructionPolicy
+from bench_framework.model.plan.policies import COUNTS_OF_GATE
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look
 from bench_framework.model.result.gate import PairState
@@ -25,8 +25,6 @@ from bench_framework.model.result.race import may_leave
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.journal import Contents
 
-COUNTS: Final = InstructionPolicy(runs=2, optional=True)
-"""How instructions are counted if times could not be judged."""
 MOST_TIMES: Final = 2.0
 """Most time for counting what explains a regression, as a multiple of the measuring time of both passes."""
 ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
@@ -204,10 +202,10 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
         not planned
         and plan.benches is None
         and not plan.server
-        and shutil.which(COUNTS.tool, path=env.get("PATH")) is not None
+        and shutil.which(COUNTS_OF_GATE.tool, path=env.get("PATH")) is not None
     )
 
 
 def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:
     """Return the plan that counts the instructions of these cells and of their baselines."""
-    return replace(outcome.narrowed(plan, cell_ids), instructions=COUNTS)
+    return replace(outcome.narrowed(plan, cell_ids), instructions=COUNTS_OF_GATE)

@@ -57,6 +57,10 @@ class InstructionPolicy:
     cache_sim: bool = False
 
 
+COUNTS_OF_GATE: Final = InstructionPolicy(runs=2, optional=True)
+"""How instructions are counted if only the gate uses them. Two runs show variation."""
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerPolicy:
     """How benchctl checks that two runs did the same work."""

@@ -1,7 +1,7 @@
 """Checks of declared metrics, and of the names of metrics."""
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
 
 from bench_framework.errors import Problem
 from bench_framework.model import json_path
@@ -16,14 +16,11 @@ from bench_framework.model.metrics import (
     is_exact,
 )
 from bench_framework.model.plan.declared_metrics import UNITS, DeclaredMetric
-from bench_framework.model.plan.policies import InstructionPolicy
+from bench_framework.model.plan.policies import COUNTS_OF_GATE, InstructionPolicy
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex, list_names
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
-
-GATED_COUNTS: Final = 2
-"""Number of counted runs if only the gate uses instructions. Two runs show variation."""
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -64,8 +61,7 @@ def instruction_policy(scenario: Scenario) -> InstructionPolicy | None:
         return InstructionPolicy(part.runs, part.timeout, part.tool, optional, simulated)
     if judged:
         return InstructionPolicy(cache_sim=estimated)
-    gate_only = InstructionPolicy(runs=GATED_COUNTS, optional=True, cache_sim=estimated)
-    return gate_only if gated else None
+    return replace(COUNTS_OF_GATE, cache_sim=estimated) if gated else None
 
 
 def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Problem]:

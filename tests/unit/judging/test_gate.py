@@ -16,7 +16,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
+from bench_framework.model.plan.policies import COUNTS_OF_GATE, GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Build, Look, Observation
 from bench_framework.model.result.decision import Change
@@ -508,7 +508,7 @@ class TestCountedInstructions:
                 {"instructions": 1e9 * (grown if cell.role is Role.CANDIDATE else 1)},
             )
             for cell in measuring.counting_plan(plan, cells).cells
-            for run in range(measuring.COUNTS.runs)
+            for run in range(COUNTS_OF_GATE.runs)
             if cell.role is not Role.CONTROL
         ]
         return gate.first_pass(plan, contents)
