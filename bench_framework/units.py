@@ -10,6 +10,7 @@ from typing import Final, Literal
 THIN_SPACE: Final = "\u202f"  # narrow no-break space: a number and its unit stay on one line
 MINUS: Final = "\u2212"
 
+UnitFamily = Literal["iec", "si"]
 Unit = Literal["s", "bytes", "count", "ratio", "1/s", "bytes/s"]
 """Unit of stored values."""
 

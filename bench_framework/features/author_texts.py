@@ -1,7 +1,6 @@
 """Takeaways and next steps of the author, which quote measured figures."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from bench_framework.features.results import NOT_MEASURED, Results
 from bench_framework.model import facts
@@ -34,7 +33,7 @@ def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> l
     ]
 
 
-def _author_text(kind: Literal["takeaway", "next-step"], text: str, results: Results) -> Claim:
+def _author_text(kind: facts.AuthorTextKind, text: str, results: Results) -> Claim:
     parts: list[str] = []
     cells: dict[str, None] = {}
     end = 0

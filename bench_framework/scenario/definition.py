@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any
 
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import expanded_home
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Values
+from bench_framework.model.plan.written import AxisKind
 from bench_framework.scenario import template
 from bench_framework.scenario.document import Path, Place, YamlFile, suggest
 from bench_framework.scenario.scalars import list_names
@@ -45,7 +46,7 @@ class AxisView:
     """An axis, normalized from each of its forms in YAML."""
 
     name: str
-    kind: Literal["build", "run", "input"]
+    kind: AxisKind
     settings: Mapping[str, Setting]
     label: str
     note: str

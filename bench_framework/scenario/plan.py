@@ -20,7 +20,7 @@ from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import gate_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
-from bench_framework.units import is_size
+from bench_framework.units import UnitFamily, is_size
 
 _DEFAULT_MIN = 12
 _SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
@@ -237,7 +237,7 @@ def _notes(scenario: Scenario) -> tuple[Note, ...]:
     return (*about, *scenario.spec.notes)
 
 
-def _unit_family(scenario: Scenario) -> Literal["iec", "si"]:
+def _unit_family(scenario: Scenario) -> UnitFamily:
     texts = [value for axis in scenario.axes.values() if axis.is_size for value in axis.values]
     if (part := scenario.spec.input) and part.size is not None and is_size(part.size):
         texts.append(part.size)

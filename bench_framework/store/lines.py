@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from bench_framework.masking import masked
 from bench_framework.model.plan.looks import RoundLimit
@@ -18,9 +18,10 @@ from bench_framework.model.record.run import (
     Observation,
     PreparedInput,
 )
+from bench_framework.model.result.race import DropReason
 
-DropState = Literal["failed", "other-output", "raced", "idle"]
-"""Reason for dropping a cell. `model.result.race.DropReason` defines ``raced`` and ``idle``."""
+DropState = Literal["failed", "other-output"] | DropReason
+"""Reason for dropping a cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Dropped:
     @property
     def left(self) -> bool:
         """True if the cell could be measured and left before its input stopped."""
-        return self.state in {"raced", "idle"}
+        return self.state in get_args(DropReason)
 
 
 @dataclass(frozen=True, slots=True)

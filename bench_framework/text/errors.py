@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from bench_framework.model.record.run import Event
+from bench_framework.model.record.run import Event, Severity
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")
@@ -80,7 +80,7 @@ def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -
 
 def new_event(
     key: str,
-    severity: Literal["note", "warning", "error"] = "warning",
+    severity: Severity = "warning",
     cell_id: str | None = None,
     number: int | None = None,
     /,

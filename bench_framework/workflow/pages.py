@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from bench_framework.report.render.html import Runs
 
 Format = Literal["html", "md", "term"]
-FORMATS: tuple[Format, ...] = ("html", "md", "term")
+FORMATS: tuple[Format, ...] = get_args(Format)
 PAGE: Final = "report.html"
 APPENDIX: Final = "appendix.html"
-PLACES: Final[tuple[Place, ...]] = ("report", "appendix")
+PLACES: Final[tuple[Place, ...]] = get_args(Place)
 """The documents in Markdown."""
 MOST_EMBEDDED: Final = 1_000_000
 """Maximum size in bytes of compressed runs that a page contains by default."""

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.counting.callgrind import FunctionCosts, read_functions
@@ -24,8 +24,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import INSTRUCTIONS
-from bench_framework.model.plan.policies import InstructionPolicy
-from bench_framework.model.record.run import Observation
+from bench_framework.model.plan.declared_metrics import InstructionPolicy
+from bench_framework.model.record.run import CountStatus, Observation
 from bench_framework.text.numbers import shortest
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)
@@ -130,7 +130,7 @@ def count(
     if reason is None and count is not None:
         counters = costs.counters() if costs is not None else {}
         return replace(observation, values={INSTRUCTIONS: float(count), **counters}), costs
-    status: Literal["timeout", "failed"] = "timeout" if outcome.status == "timeout" else "failed"
+    status: CountStatus = "timeout" if outcome.status == "timeout" else "failed"
     return replace(observation, status=status, message=reason), None
 
 

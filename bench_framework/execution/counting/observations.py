@@ -32,8 +32,8 @@ from bench_framework.execution.sessions import Files, targets_of
 from bench_framework.execution.stop import Session
 from bench_framework.execution.target import Target
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
+from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.plan.policies import InstructionPolicy
 from bench_framework.model.record.run import Event, Observation
 from bench_framework.store import lines
 from bench_framework.store.records import Record

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
@@ -15,7 +15,7 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.plan.policies import AnswerPolicy
-from bench_framework.model.record.run import Receipt
+from bench_framework.model.record.run import CountStatus, Receipt
 from bench_framework.store.layout import Raw
 from bench_framework.text.numbers import shortest
 
@@ -34,7 +34,7 @@ class SingleRun:
     is not ``ok``, in one line.
     """
 
-    status: Literal["ok", "failed", "timeout"]
+    status: CountStatus
     finished: Finished | None = None
     message: str | None = None
     receipt: Receipt | None = None

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Final
+from typing import Final, get_args
 
 from bench_framework.extensions.audit import compute, wording
 from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Status, direction_of
@@ -16,7 +16,7 @@ from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metri
 from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
 from bench_framework.text.numbers import fixed, format_percent, shortest, show_size
 
-STATUSES: Final[tuple[Status, ...]] = ("not supported", "no data", "inconclusive", "supported")
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 """Results, the worst one first."""
 _NO_CAUSE: Final = "it names a cause, and the page has no variant that differs in this alone"
 _SHORT: Final = 20

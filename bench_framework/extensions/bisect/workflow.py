@@ -27,9 +27,10 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.build_spec import stable_id
+from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.plan.policies import GatePolicy, InstructionPolicy
+from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.plan.revisions import Commit, Revisions
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement

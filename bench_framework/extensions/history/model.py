@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.record.machine import Fingerprint
+from bench_framework.units import UnitFamily
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ class History:
 
     scenario: str
     metric: str
-    unit_family: Literal["iec", "si"]
+    unit_family: UnitFamily
     order: Literal["revision", "time"]
     """Order of the points: that of the commits, or of the records' start times."""
     machine: Fingerprint

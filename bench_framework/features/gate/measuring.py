@@ -14,9 +14,9 @@ from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
 from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.metrics import COUNTED
+from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import COUNTS_OF_GATE
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look
 from bench_framework.model.result.gate import PairState

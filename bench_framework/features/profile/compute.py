@@ -10,7 +10,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
@@ -215,7 +215,7 @@ def _claim(plan: Plan, shares: ProfileShares, fact: Fact, share: Share | None = 
 def _share(
     plan: Plan,
     shares: ProfileShares,
-    kind: Literal["profile-function", "profile-bucket"],
+    kind: facts.ProfileShareKind,
     name: str,
     part: SampleShare,
 ) -> Claim:

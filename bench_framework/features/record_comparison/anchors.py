@@ -14,6 +14,8 @@ from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.store.journal import Contents
 
+MatchRole = Literal["anchor", "changed"]
+
 
 @dataclass(frozen=True, slots=True)
 class Side:
@@ -59,7 +61,7 @@ class BridgedCell:
     label: str
     input: str
     """Label of the input. It is empty if the later record has only one input."""
-    role: Literal["anchor", "changed"]
+    role: MatchRole
     comparison: Comparison
     before: float | None
     """Median over the rounds of the earlier record, in the metric's unit. For an exact metric, it
@@ -112,7 +114,7 @@ class Match:
 
     before: Cell
     after: Cell
-    role: Literal["anchor", "changed"]
+    role: MatchRole
     change: str = ""
     """The differences, in words."""
 

@@ -5,7 +5,7 @@ results that this kind of question asks for. `ANSWERS` is ordered from special t
 """
 
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.features.summary.view import SummaryView
@@ -47,7 +47,7 @@ def two_commands(view: SummaryView, item: Input) -> list[Claim]:
     ]
 
 
-def _says(yes: str, verdict: Verdict) -> Literal["", "yes", "no", "open"]:
+def _says(yes: str, verdict: Verdict) -> facts.Reply:
     if not yes:
         return ""
     if not verdict.settled:
@@ -145,9 +145,7 @@ def scaling(view: SummaryView, _: Input) -> list[Claim]:
     return [claim for variant in first if (claim := growth(view, "answer", variant))]
 
 
-def growth(
-    view: SummaryView, kind: Literal["answer", "summary"], *variant_ids: str
-) -> Claim | None:
+def growth(view: SummaryView, kind: facts.GrowthKind, *variant_ids: str) -> Claim | None:
     """Return how the time of variants grows between neighbouring sizes, if any of it is resolved."""
     variants: list[tuple[str, tuple[Doubling, ...]]] = []
     for variant_id in variant_ids:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth, share_of
@@ -224,7 +224,7 @@ def _gains(view: SummaryView, variant_id: str) -> tuple[tuple[str, Evidence], ..
 
 def _order(
     view: SummaryView,
-) -> tuple[tuple[tuple[str, str], ...], Literal["", "same", "open"]]:
+) -> tuple[tuple[tuple[str, str], ...], facts.VariantOrder]:
     """Return the variants that change their order, or whether all have one order on every input.
 
     Two variants are in order if their comparison is significant, or if their intervals relative to

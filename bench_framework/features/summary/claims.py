@@ -5,7 +5,7 @@ The contrasts are those that the scenario names, or else those of the best varia
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from bench_framework.claims.factory import is_counted
 from bench_framework.features.summary import best, bullets
@@ -26,7 +26,7 @@ class _Pair(NamedTuple):
     ref_cell_id: str
     name: str
     metric: str
-    origin: Literal["scenario", "best variant"] = "scenario"
+    origin: facts.ContrastOrigin = "scenario"
     group: str = ""
 
 

@@ -3,7 +3,6 @@
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
 from bench_framework.features.summary.view import SummaryView, unsettled
 from bench_framework.model import facts
@@ -31,7 +30,7 @@ def confidence(view: SummaryView) -> Claim:
     )
     floors = [f for f in view.judgement.floors if f.metric == view.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
-    control: Literal["failed", "passed", "too few rounds", "none"] = "none"
+    control: facts.ControlState = "none"
     if any(f.tripped for f in floors):
         control = "failed"
     elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):

@@ -5,6 +5,9 @@ from typing import Literal
 
 from bench_framework.model.verdict import Share
 
+Reply = Literal["", "yes", "no", "open"]
+GrowthKind = Literal["answer", "summary"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevisionsAnswer:
@@ -51,7 +54,7 @@ class HeadlineAnswer:
 
     kind: Literal["answer"] = "answer"
     form: Literal["headline"] = "headline"
-    says: Literal["", "yes", "no", "open"]
+    says: Reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +93,6 @@ class Doubling:
 class Growth:
     """How a metric of variants grows with the size of the input."""
 
-    kind: Literal["answer", "summary"]
+    kind: GrowthKind
     form: Literal["growth"] = "growth"
     variants: tuple[tuple[str, tuple[Doubling, ...]], ...]

@@ -9,6 +9,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.result.structure import Change
 
 HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
+ContrastOrigin = Literal["scenario", "best variant"]
 OutputState = Literal["", "same", "different", "accepted", "not compared"]
 
 
@@ -45,7 +46,7 @@ class Contrast:
     further reference that is compared with the best variant."""
     main: Metric
     """The metric of the question."""
-    origin: Literal["scenario", "best variant"] = "scenario"
+    origin: ContrastOrigin = "scenario"
     group: str = ""
     """Name of the contrasts that are stated together."""
     joined: bool = False

@@ -8,6 +8,8 @@ from bench_framework.model.formula import Unit
 from bench_framework.model.record.profile import ProfileSize
 from bench_framework.model.verdict import Share
 
+AuthorTextKind = Literal["takeaway", "next-step"]
+ProfileShareKind = Literal["profile-function", "profile-bucket"]
 GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
 
 
@@ -142,7 +144,7 @@ class SessionsApart:
 class ProfileShare:
     """The self share of a function or of a bucket of functions: the estimate of the claim."""
 
-    kind: Literal["profile-function", "profile-bucket"]
+    kind: ProfileShareKind
     name: str
     samples: ProfileSize
 
@@ -193,6 +195,6 @@ class ProfileSummary:
 class AuthorText:
     """A text of the author: parts of it, and the measured figures that it refers to."""
 
-    kind: Literal["takeaway", "next-step"]
+    kind: AuthorTextKind
     parts: tuple[str, ...]
     """Text of the author and figures in turn."""

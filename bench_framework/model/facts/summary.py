@@ -8,6 +8,8 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Share, Verdict
 
+ControlState = Literal["failed", "passed", "too few rounds", "none"]
+VariantOrder = Literal["", "same", "open"]
 Criterion = Literal["memory", "cpu", "dependencies", "estimate"]
 """The tie-break between variants that do not differ significantly."""
 RejectionOutcome = Verdict | Literal["not measured", "same program"]
@@ -210,7 +212,7 @@ class BestEverywhere:
     """Input and comparison with the baseline, if all are significant."""
     swapped: tuple[tuple[str, str], ...] = ()
     """Pairs of variants of which the better one depends on the input."""
-    order: Literal["", "same", "open"] = ""
+    order: VariantOrder = ""
     """``same`` if all variants have one order on every input, ``open`` if none changes significantly."""
 
 
@@ -326,7 +328,7 @@ class Confidence:
     open: tuple[OpenComparison, ...] = ()
     """The inconclusive comparisons with a minimum detectable effect."""
     refused: tuple[NoVerdict, ...] = ()
-    control: Literal["failed", "passed", "too few rounds", "none"]
+    control: ControlState
     failed_on: tuple[str, ...] = ()
     """Labels of the inputs on which the A/A check failed, empty if it failed on all of them."""
     failed_checks: tuple[FailedCheck, ...] = ()

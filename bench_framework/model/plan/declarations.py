@@ -6,6 +6,8 @@ from typing import Literal
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.written import (
     NOT_WRITTEN,
+    AxisKind,
+    Expectation,
     NonEmpty,
     OneChange,
     Selection,
@@ -30,7 +32,7 @@ class Axis:
     """A named dimension that varies. `kind` states what it acts on."""
 
     name: str
-    kind: Literal["build", "run", "input"]
+    kind: AxisKind
     values: tuple[AxisValue, ...]
     label: str = ""
     note: str = ""
@@ -82,7 +84,7 @@ class Experiment:
     hypothesis: str = only_written()
     """Expected effect, such as "the lock of the queue costs time". The report states whether it is
     supported, not supported or not tested."""
-    expect: Literal["better", "worse"] = only_written("better")
+    expect: Expectation = only_written("better")
     """Direction in which the metric changes if the hypothesis is right."""
     metric: NonEmpty = only_written()
     """Metric that would show the hypothesis, one of `judge`. It may be omitted if `judge` has one."""
@@ -111,7 +113,7 @@ class Hypothesis:
     change: str
     variant_id: str
     reference_id: str
-    expect: Literal["better", "worse"] = "better"
+    expect: Expectation = "better"
     metric: Metric = ""
     mechanism: Mechanism = Mechanism()
 

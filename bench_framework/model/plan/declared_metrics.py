@@ -1,9 +1,10 @@
-"""Metrics that a scenario declares, and the units of their numbers."""
+"""Metrics that a scenario declares, the units of their numbers, and how instructions are counted."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.model.metrics import Direction
+from bench_framework.model.plan.written import CountingTool
 from bench_framework.units import Unit
 
 UNITS: Final[dict[str, tuple[Unit, float]]] = {
@@ -58,3 +59,25 @@ class DeclaredMetric:
     path: tuple[str | int, ...] = ()
     regex: str = ""
     about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionPolicy:
+    """How instructions are counted.
+
+    Attributes:
+        timeout_s: time limit of one run, in seconds.
+        optional: true if only the gate uses the counts. The record is then measured even if no
+            tool can count.
+        cache_sim: simulate the caches, too.
+    """
+
+    runs: int = 3
+    timeout_s: float = 600.0
+    tool: CountingTool = "valgrind"
+    optional: bool = False
+    cache_sim: bool = False
+
+
+COUNTS_OF_GATE: Final = InstructionPolicy(runs=2, optional=True)
+"""How instructions are counted if only the gate uses them. Two runs show variation."""

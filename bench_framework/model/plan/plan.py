@@ -17,12 +17,11 @@ from bench_framework.model.plan import declarations as declared
 from bench_framework.model.plan.arguments import Word, filled
 from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
-from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.policies import (
     AnswerPolicy,
     HostPolicy,
-    InstructionPolicy,
     JudgePolicy,
     MeasurePolicy,
 )
@@ -30,7 +29,9 @@ from bench_framework.model.plan.profile import ProfilePolicy
 from bench_framework.model.plan.published import Published
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.plan.server import Server
+from bench_framework.model.plan.written import Design
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.units import UnitFamily
 
 CacheState = Literal["warm", "cold", "unknown"]
 
@@ -212,12 +213,12 @@ class Plan:
     notes: tuple[declared.Note, ...] = ()
     named: tuple[declared.NamedCell, ...] = ()
     derived: tuple[declared.DerivedRow, ...] = ()
-    unit_family: Literal["iec", "si"] = "iec"
+    unit_family: UnitFamily = "iec"
     """Unit prefixes of the report: ``si`` if the scenario writes MB."""
     data_dir: str | None = None
     choose_from: tuple[Values, ...] = ()
     """Values of the variants that the answer and the recommendation choose from; empty for all."""
-    design: Literal["full", "one-at-a-time", "ladder"] = "full"
+    design: Design = "full"
     """How the axes are combined."""
     tuning: tuple[Word, ...] = ()
     """A command of the baseline's program, run once before the measurement. Its output is stored."""

@@ -12,8 +12,11 @@ from bench_framework.model.plan.written import (
     Fraction,
     HostLabels,
     Natural,
+    OnDifference,
     Positive,
     Share,
+    StdoutTarget,
+    Strategy,
     written_as,
 )
 from bench_framework.model.verdict import Thresholds
@@ -40,28 +43,6 @@ BENCH_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((ITERATION, 0.02),)
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionPolicy:
-    """How instructions are counted.
-
-    Attributes:
-        timeout_s: time limit of one run, in seconds.
-        optional: true if only the gate uses the counts. The record is then measured even if no
-            tool can count.
-        cache_sim: simulate the caches, too.
-    """
-
-    runs: int = 3
-    timeout_s: float = 600.0
-    tool: Literal["valgrind", "perf"] = "valgrind"
-    optional: bool = False
-    cache_sim: bool = False
-
-
-COUNTS_OF_GATE: Final = InstructionPolicy(runs=2, optional=True)
-"""How instructions are counted if only the gate uses them. Two runs show variation."""
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerPolicy:
     """How benchctl checks that two runs did the same work."""
 
@@ -71,8 +52,8 @@ class AnswerPolicy:
     contract: bool = False
     """True if the worker is expected to follow the worker protocol."""
     exit_codes: tuple[int, ...] = (0,)
-    stdout: Literal["file", "pipe", "null"] = "file"
-    differs: Literal["refuse", "warn"] = "refuse"
+    stdout: StdoutTarget = "file"
+    differs: OnDifference = "refuse"
     """Effect of another answer than the baseline's: no comparison, or a warning."""
     filter: tuple[str, ...] = ()
     """Command whose output for the answer on stdin is compared in its place."""
@@ -132,7 +113,7 @@ class MeasurePolicy:
     seed: int = 0
     """Seed of the order of cells within rounds, stored in the record."""
     control: bool = True
-    strategy: Literal["fixed", "race"] = "fixed"
+    strategy: Strategy = "fixed"
 
     @property
     def in_one_session(self) -> "MeasurePolicy":

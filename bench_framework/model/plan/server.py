@@ -6,6 +6,7 @@ from typing import Literal
 from bench_framework.model.plan.arguments import Word
 
 Ready = Literal["tcp", "http", "line"]
+Restart = Literal["sample", "session"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,5 +31,5 @@ class Server:
     ready_s: float = 10.0
     signal: str = "TERM"
     stop: tuple[Word, ...] = ()
-    restart: Literal["sample", "session"] = "sample"
+    restart: Restart = "sample"
     cpus: str | None = None

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum, auto
 from types import MappingProxyType
-from typing import Annotated, Any, Final, TypeAlias
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 
 class Written(Enum):
@@ -47,6 +47,16 @@ Selection: TypeAlias = Annotated[dict[str, str], Written.SELECTION]
 """Axis values, at least one."""
 Selections: TypeAlias = Annotated[tuple[dict[str, str], ...], Written.SELECTIONS]
 """A list of axis values, at least one."""
+AxisKind: TypeAlias = Literal["build", "run", "input"]
+"""The part of a measurement that an axis acts on."""
+CountingTool: TypeAlias = Literal["valgrind", "perf"]
+Design: TypeAlias = Literal["full", "one-at-a-time", "ladder"]
+"""How the axes are combined."""
+Expectation: TypeAlias = Literal["better", "worse"]
+OnDifference: TypeAlias = Literal["refuse", "warn"]
+"""Effect of another answer than the baseline's: no comparison, or a warning."""
+StdoutTarget: TypeAlias = Literal["file", "pipe", "null"]
+Strategy: TypeAlias = Literal["fixed", "race"]
 
 NOT_WRITTEN: Final[Mapping[str, str]] = MappingProxyType({"key": ""})
 """Metadata of a field that has no key in a scenario."""

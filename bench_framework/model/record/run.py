@@ -13,6 +13,8 @@ from bench_framework.units import counted
 SIGNAL_BASE: Final = 128
 """A program that was killed by signal n has the exit code 128 + n."""
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
+CountStatus = Literal["ok", "failed", "timeout"]
+Severity = Literal["note", "warning", "error"]
 """Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
 
 
@@ -316,7 +318,7 @@ class Event:
 
     code: str
     message: str
-    severity: Literal["note", "warning", "error"] = "warning"
+    severity: Severity = "warning"
     cell_id: str | None = None
     round: int | None = None
     effect: str | None = None
@@ -344,7 +346,7 @@ class Observation:
     """Start time, UTC, ISO 8601 with milliseconds."""
     tool: str
     """System call or program that counted, such as ``wait4`` or ``valgrind-3.19.0``."""
-    status: Literal["ok", "failed", "timeout"] = "ok"
+    status: CountStatus = "ok"
     values: Mapping[str, float] = field(default_factory=dict)
     """Value of each metric, by name. It is empty if the run failed."""
     message: str | None = None

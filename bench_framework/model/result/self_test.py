@@ -2,18 +2,12 @@
 
 import statistics
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
-TrialState = Literal["passed", "worse", "not-judged", "failed"]
-TestOutcome = Literal["passed", "false-alarm", "missed", "not-judged", "failed"]
-OUTCOMES: Final[tuple[TestOutcome, ...]] = (
-    "failed",
-    "missed",
-    "false-alarm",
-    "not-judged",
-    "passed",
-)
-STATES: Final[tuple[TrialState, ...]] = ("failed", "worse", "not-judged", "passed")
+TrialState = Literal["failed", "worse", "not-judged", "passed"]
+TestOutcome = Literal["failed", "missed", "false-alarm", "not-judged", "passed"]
+OUTCOMES: Final[tuple[TestOutcome, ...]] = get_args(TestOutcome)
+STATES: Final[tuple[TrialState, ...]] = get_args(TrialState)
 """The order of outcomes and states: the first one of several is that of all together."""
 MEASURED_PART: Final = 0.5
 """A gate that passed and measured less than this part of a slowdown did not measure the copy that was slowed down."""

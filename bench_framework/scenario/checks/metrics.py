@@ -15,8 +15,12 @@ from bench_framework.model.metrics import (
     SIMULATED,
     is_exact,
 )
-from bench_framework.model.plan.declared_metrics import UNITS, DeclaredMetric
-from bench_framework.model.plan.policies import COUNTS_OF_GATE, InstructionPolicy
+from bench_framework.model.plan.declared_metrics import (
+    COUNTS_OF_GATE,
+    UNITS,
+    DeclaredMetric,
+    InstructionPolicy,
+)
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex, list_names

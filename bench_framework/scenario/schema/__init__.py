@@ -5,7 +5,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -13,6 +13,7 @@ from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan.declarations import Experiment, Headline, NamedContrast, Note
 from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.plan.published import Published
+from bench_framework.model.plan.written import Design
 from bench_framework.scenario import scalars
 from bench_framework.scenario.schema import parts
 from bench_framework.scenario.schema.docstrings import docstrings
@@ -100,7 +101,7 @@ class ScenarioFile(Part):
     """Combinations that are not measured. Each rule maps axes to a value or a list of values."""
     pairs: parts.NameLists = []
     """Axes that advance together: first value with first value, and so on."""
-    design: Annotated[Literal["full", "one-at-a-time", "ladder"], ONE_OF] = "full"
+    design: Annotated[Design, ONE_OF] = "full"
     """`full`: every combination. `one-at-a-time`: the baseline with one axis changed. `ladder`: the
     changes are added one after the other, in the order of the axes."""
     include: parts.Baselines = []

@@ -8,6 +8,7 @@ from bench_framework.model.metrics import Direction
 from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy
+from bench_framework.model.plan.written import CountingTool, OnDifference, StdoutTarget, Strategy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar, suggest
 from bench_framework.scenario.schema.types import (
@@ -123,7 +124,7 @@ class Measure(Part):
     """Seed of the random order within rounds. Default: derived from the scenario's content."""
     control: Flag = True
     """`true`: the baseline is measured a second time as an A/A control."""
-    strategy: Annotated[Literal["fixed", "race"], ONE_OF] = "fixed"
+    strategy: Annotated[Strategy, ONE_OF] = "fixed"
     """`fixed`: a configuration runs until its comparisons are conclusive. `race`: a variant that is
     significantly worse than another one on every input is dropped."""
 
@@ -196,9 +197,9 @@ class AnswerPart(Part):
     ] = 0.0
     """Largest relative difference of two numbers that count as equal, such as `1e-6`. The text
     around the numbers must be equal."""
-    differs: Annotated[
-        Literal["refuse", "warn"] | float, read_by(scalars.differs), WithJsonSchema(_DIFFERS)
-    ] = "refuse"
+    differs: Annotated[OnDifference | float, read_by(scalars.differs), WithJsonSchema(_DIFFERS)] = (
+        "refuse"
+    )
     """Effect of another output than the baseline's. `refuse`: the variant is not compared. `warn`:
     it is compared, with a warning. `"<0.1%"`: it is compared, with a warning, if a smaller share of
     its lines differs."""
@@ -207,7 +208,7 @@ class AnswerPart(Part):
     Outputs are then not compared with each other."""
     file: ValueName | None = None
     """File with the output to compare, instead of stdout."""
-    stdout: Annotated[Literal["file", "pipe", "null"], ONE_OF] = "file"
+    stdout: Annotated[StdoutTarget, ONE_OF] = "file"
     """Destination of the program's stdout during timed runs."""
 
     @model_validator(mode="before")
@@ -291,7 +292,7 @@ class MetricPart(Part):
     count varies."""
     timeout: Duration = 600.0
     """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
-    tool: Annotated[Literal["valgrind", "perf"], ONE_OF] = "valgrind"
+    tool: Annotated[CountingTool, ONE_OF] = "valgrind"
     """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
     processor's counters."""
     cache_sim: Flag = Field(default=False, alias="cache-sim")

@@ -1,11 +1,11 @@
 """The server of a scenario: how it is started, when it is ready, and how it ends."""
 
 import re
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Final, Self, get_args
 
 from pydantic import Field, model_validator
 
-from bench_framework.model.plan.server import Ready
+from bench_framework.model.plan.server import Ready, Restart
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.schema.types import (
     ONE_OF,
@@ -20,7 +20,7 @@ from bench_framework.scenario.schema.types import (
 SIGNALS: Final = ("TERM", "INT", "QUIT", "HUP", "USR1", "USR2", "KILL")
 """Signals that may end a server."""
 USUAL_ADDRESS: Final = "127.0.0.1:{port}"
-KINDS: Final[tuple[Ready, ...]] = ("tcp", "http", "line")
+KINDS: Final[tuple[Ready, ...]] = get_args(Ready)
 """Keys of `ready` of which at most one is given."""
 _ADDRESS: Final = re.compile(r".+:([0-9]+|\{[^{}]+\})")
 _PLAIN_HTTP: Final = "http://"
@@ -70,7 +70,7 @@ class ServerPart(Part):
     """How it shows that it is ready. The command is not run before."""
     stop: Annotated[Annotated[list[Text], Field(min_length=1)] | Text, ByShape()] = "TERM"
     """Signal that ends it, such as `INT`, or a command."""
-    restart: Annotated[Literal["sample", "session"], ONE_OF] = "sample"
+    restart: Annotated[Restart, ONE_OF] = "sample"
     """`sample`: a new process for each sample. `session`: one process for all samples of a
     configuration in a session."""
     cpus: CpuList | None = None

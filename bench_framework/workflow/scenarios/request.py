@@ -8,12 +8,13 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 from bench_framework.errors import MachineError, Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
 from bench_framework.model.plan.invocation import Invocation, RequestOptions
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.written import OnDifference
 from bench_framework.model.record.run import SIGNAL_BASE
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
@@ -53,7 +54,7 @@ class Request(RequestOptions):
 
     tool: ClassVar[str]
     words: Sequence[str] = ()
-    differs: Literal["warn", "refuse"] = "warn"
+    differs: OnDifference = "warn"
     """The default of `answer.differs`, for a program that prints another output."""
 
     @property

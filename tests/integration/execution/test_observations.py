@@ -20,9 +20,9 @@ from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import KERNEL_KEYS, SIMULATED
-from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import AnswerPolicy, InstructionPolicy
+from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.record.run import Observation
 from bench_framework.store.lines import Dropped
 from bench_framework.store.records import Record

@@ -14,9 +14,10 @@ from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.plan.policies import COUNTS_OF_GATE, GATE_LEVEL, Accepted, MeasurePolicy
+from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Build, Look, Observation
 from bench_framework.model.result.decision import Change

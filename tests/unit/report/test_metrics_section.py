@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.plan.policies import InstructionPolicy
 from bench_framework.model.result.judgement import Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Table
