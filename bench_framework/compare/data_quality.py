@@ -96,9 +96,9 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
 
     def event(pair: same_programs.SameProgram) -> Event:
         first, second = (plan.variant(v).label for v in (pair.first, pair.second))
-        if not pair.built:
+        if not pair.fact.built:
             return new_event("BX311.files", first=first, second=second)
-        effect = render("no_effect", same_programs.fact_of(pair))
+        effect = render("no_effect", pair.fact)
         return new_event("BX311.builds", first=first, second=second, sentence=effect)
 
     return [event(pair) for pair in same_programs.same_programs(plan, builds)]

@@ -21,22 +21,14 @@ class SameProgram:
 
     Attributes:
         first: variant id, the earlier one in the plan.
-        axes: names of the axes or changes that have no effect on the program.
-        values: the values of these axes in both variants, such as ``"arm=a"`` and ``"arm=b"``, if
-            other values of the axes give another program; otherwise empty.
-        where: the other axes that vary, with their values, such as ``"engine=rayon"``; may be
-            empty.
+        fact: the settings that have no effect on the program.
         cells: pairs of cell ids, one for each input on which both are measured.
     """
 
     first: str
     second: str
-    axes: tuple[str, ...]
-    where: str
+    fact: OneProgram
     cells: Pairs
-    values: tuple[str, ...] = ()
-    built: bool = True
-    """False if benchctl builds neither of them."""
 
 
 def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram, ...]:
@@ -59,13 +51,13 @@ def same_programs(plan: Plan, builds: Mapping[str, Build]) -> tuple[SameProgram,
             v.id
             for v in plan.variants
             if v.id != pair.first
-            and all(dict(v.values).get(n) == x for n, x in first.items() if n not in pair.axes)
+            and all(dict(v.values).get(n) == x for n, x in first.items() if n not in pair.fact.axes)
         ]
         if first == second or all(frozenset((pair.first, v)) in known for v in third):
             return ()
-        return tuple(" ".join(f"{n}={side[n]}" for n in pair.axes) for side in (first, second))
+        return tuple(" ".join(f"{n}={side[n]}" for n in pair.fact.axes) for side in (first, second))
 
-    return tuple(replace(pair, values=values(pair)) for pair in pairs)
+    return tuple(replace(p, fact=replace(p.fact, values=values(p))) for p in pairs)
 
 
 def same_cells(plan: Plan, builds: Mapping[str, Build]) -> Pairs:
@@ -112,7 +104,8 @@ def _same_program(
     where = " ".join(f"{n}={v}" for n, v in a.values if n in varying and n not in differing)
     cells = frozenset(frozenset((ours[i].id, theirs[i].id)) for i in shared)
     built = not (a.build.installed and b.build.installed)
-    return SameProgram(one, other, differing or tuple(changed), where, cells, built=built)
+    fact = OneProgram(axes=differing or tuple(changed), where=where, built=built)
+    return SameProgram(one, other, fact, cells)
 
 
 def _equal_cells(plan: Plan, one: Cell, other: Cell, builds: Mapping[str, Build]) -> bool:
@@ -150,14 +143,9 @@ def without_verdict(comparison: Comparison, same: Pairs) -> Comparison:
     return comparison
 
 
-def fact_of(pair: SameProgram) -> OneProgram:
-    """Return which settings have no effect on the program."""
-    return OneProgram(axes=pair.axes, values=pair.values, where=pair.where, built=pair.built)
-
-
 def claims(plan: Plan, builds: Mapping[str, Build]) -> Iterator[Claim]:
     """Yield one claim for every pair of variants that is the same program."""
     for same in same_programs(plan, builds):
         first, second = plan.variant(same.first).label, plan.variant(same.second).label
         cells = tuple(sorted(cell for pair in same.cells for cell in pair))
-        yield Claim(second, first, cells=cells, fact=fact_of(same))
+        yield Claim(second, first, cells=cells, fact=same.fact)

@@ -53,10 +53,7 @@ def test_equal_code_is_found_whatever_the_names_of_symbols() -> None:
     plan, builds = built(Study(arms=("a", "b", "c")), {"a": "same", "b": "same", "c": "other"})
     (result,) = same_programs.same_programs(plan, builds)
     assert (result.first, result.second) == (plan.variants[0].id, plan.variants[1].id)
-    assert (
-        render("no_effect", same_programs.fact_of(result))
-        == "arm=b has no effect compared with arm=a"
-    )
+    assert render("no_effect", result.fact) == "arm=b has no effect compared with arm=a"
     (event,) = data_quality.identical_events(plan, builds)
     assert event.code == "BX311"
     assert event.message == "a and b are the same program (same code, same command)"
@@ -67,10 +64,7 @@ def test_equal_code_is_found_whatever_the_names_of_symbols() -> None:
 
 def test_an_axis_has_no_effect_if_all_its_values_are_one_program() -> None:
     plan, builds = built(Study(arms=("a", "b", "c")), dict.fromkeys("abc", "same"))
-    effects = [
-        render("no_effect", same_programs.fact_of(p))
-        for p in same_programs.same_programs(plan, builds)
-    ]
+    effects = [render("no_effect", p.fact) for p in same_programs.same_programs(plan, builds)]
     assert effects == ["arm has no effect on this program"] * 3
 
 
@@ -217,4 +211,4 @@ def test_an_experiment_that_is_the_baseline_is_reported_by_its_change() -> None:
     experiment = Experiment("try", variants[1].id, (("lto", "fat"),), decision="rejected")
     plan = replace(plan, variants=variants, cells=cells, experiments=(experiment,))
     (result,) = same_programs.same_programs(plan, builds)
-    assert result.axes == ("lto",)
+    assert result.fact.axes == ("lto",)
