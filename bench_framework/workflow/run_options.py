@@ -14,7 +14,7 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
-from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
+from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_revisions
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import MERGE_BASE, Revisions
@@ -287,18 +287,15 @@ def plan_between(
 
 def source_of_revisions(plan: Plan) -> BuildSpec:
     """Return a build, all of which have the same source. Raises `UsageError`, BX110."""
-    specs, reason = plan.builds, ""
+    specs = plan.builds
+    reason = next(filter(None, (without_revisions(s.crate, s.registry) for s in specs)), "")
     if plan.revisions is not None:
         reason = "it has two revisions already"
     elif plan.program is not None:
-        reason = "its program is not built"
+        reason = UNBUILT
     elif not specs:
         reason = "it builds nothing"
-    elif any(spec.registry for spec in specs):
-        reason = "a released crate has versions and no revisions"
-    elif any(spec.crate == BUILTIN for spec in specs):
-        reason = "the bundled workers have one revision: the one of this benchctl"
-    elif len({spec.revision for spec in specs}) > 1:
+    elif not reason and len({spec.revision for spec in specs}) > 1:
         reason = "one of its axes names revisions"
     if not reason:
         return specs[0]

@@ -167,7 +167,7 @@ def test_a_folder_of_scenarios_is_gated_together(repository: Path) -> None:
         (["--ci", "github", "--from", FROM, "none.yaml"], "there is no none.yaml"),
         (["--ci", "github", "--from", FROM, "--crate", "."], "it writes no scenario"),
         (["--ci", "github", "--from", FROM, "src"], "src does not have exactly one scenario: none"),
-        (["--ci", "github", "--from", FROM, "sort.yaml"], "its program is not built"),
+        (["--ci", "github", "--from", FROM, "sort.yaml"], "a program that is not built has no"),
         (["--ci", "github", "--from", FROM, "a b.yaml"], "without quotes"),
     ],
 )

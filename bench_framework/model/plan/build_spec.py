@@ -15,12 +15,21 @@ BUILTIN: Final = "builtin"
 """In place of the path of a crate: the crates that come with benchctl."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
+UNBUILT: Final = "a program that is not built has no revision"
 
 
 def stable_id(*parts: object) -> str:
     """Return twelve hex digits that depend only on `parts` (JSON values), in every record."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def without_revisions(crate: str | None, registry: str | None) -> str:
+    """Return the reason why a crate has no revisions; empty if it has."""
+    if registry:
+        return "a released crate has versions and no revisions"
+    bundled = "the bundled workers have only the revision of this benchctl"
+    return bundled if crate == BUILTIN else ""
 
 
 _LATER: Final = ("by_commands", "bench")

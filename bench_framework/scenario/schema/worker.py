@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from bench_framework.model.plan.build_spec import BUILTIN
+from bench_framework.model.plan.build_spec import BUILTIN, UNBUILT, without_revisions
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, Scalar
 from bench_framework.scenario.schema.parts import Commands
@@ -178,12 +178,8 @@ class Worker(Part):
     @property
     def without_revisions(self) -> str:
         """The reason why the program has no revisions; empty if it has."""
-        if self.command is not None:
-            return "a program that is not built has no revision"
-        if self.registry is not None:
-            return "a released crate has versions and no revisions"
-        bundled = "the bundled workers have only the revision of this benchctl"
-        return bundled if self.crate == BUILTIN else ""
+        unbuilt = self.command is not None
+        return UNBUILT if unbuilt else without_revisions(self.crate, self.registry)
 
 
 class Pgo(Part):

@@ -165,8 +165,8 @@ def test_an_axis_of_the_scenario_keeps_its_name(plans: Plans) -> None:
 @pytest.mark.parametrize(
     ("worker", "axes", "reason"),
     [
-        ("{command: [/bin/true]}", "", "its program is not built"),
-        ("{crate: builtin, bin: tally}", "", "the bundled workers have one revision"),
+        ("{command: [/bin/true]}", "", "a program that is not built has no revision"),
+        ("{crate: builtin, bin: tally}", "", "the bundled workers have only the revision"),
         (
             '{git: "https://example.org/c", bin: c}',
             "axes: {at: {old: {revision: v1}, now: {revision: v2}}}\nbaseline: {at: old}\n",
