@@ -28,18 +28,15 @@ SIZE_UNITS: Final[dict[str, int]] = {
 }
 MOST_BYTES: Final = 1 << 64
 """Sizes are smaller, also those of the workers."""
+PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
+"""Number of each unit in a second. µ is the micro sign or the Greek letter."""
 DURATION_UNITS: Final[dict[str, float]] = {
-    "us": 1e-6,
-    "µs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
+    **{unit: 1 / number for unit, number in PER_SECOND.items()},
     "m": 60.0,
     "min": 60.0,
     "h": 3600.0,
     "d": 86400.0,
 }
-PER_SECOND: Final = {"s": 1, "ms": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ns": 10**9}
-"""Number of each unit in a second. µ is the micro sign or the Greek letter."""
 _NUMBER: Final = r"([0-9]+(?:\.[0-9]+)?)"
 _SIZE: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(SIZE_UNITS)})$")
 _DURATION: Final = re.compile(rf"^{_NUMBER}\s*({'|'.join(DURATION_UNITS)})$")

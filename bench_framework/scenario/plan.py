@@ -20,10 +20,10 @@ from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import gate_policy
 from bench_framework.scenario.schema.measure import Precision
 from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
-from bench_framework.units import UnitFamily, is_size
+from bench_framework.units import SIZE_UNITS, UnitFamily, is_size
 
 _DEFAULT_MIN = 12
-_SI_UNITS = ("kB", "KB", "MB", "GB", "TB")
+_SI_UNITS = tuple(unit for unit, size in SIZE_UNITS.items() if size % 1000 == 0)
 
 
 def expand(scenario: Scenario, *, only: str | None = None) -> Plan:

@@ -23,7 +23,7 @@ from bench_framework.rounding import (
     plain,
     rounded,
 )
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.units import DURATION_UNITS, MINUS, PER_SECOND, SIZE_UNITS, THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.result.judgement import Comparison
@@ -302,27 +302,20 @@ def _text(value: Decimal) -> str:
 
 def format_size(size: float, *, digits: int = 3) -> str:
     """Format bytes with an IEC unit and about `digits` significant digits: ``"9.77 MiB"``."""
-    value, unit = float(size), "B"
-    for step in ("KiB", "MiB", "GiB", "TiB"):
-        if abs(value) < 1024:  # noqa: PLR2004 -- the IEC step
-            break
-        value, unit = value / 1024, step
-    if unit == "B":
-        return f"{int(value)}{THIN_SPACE}B"
-    return f"{significant(value, digits)}{THIN_SPACE}{unit}"
+    unit = _largest(size, ("TiB", "GiB", "MiB", "KiB"))
+    number = int(size) if unit == "B" else significant(size / SIZE_UNITS[unit], digits)
+    return f"{number}{THIN_SPACE}{unit}"
 
 
 def size_unit(size: float, family: str) -> tuple[str, float]:
     """Return unit and factor: ``("MiB", 2 ** -20)``. `family`: ``iec`` (1024) or ``si`` (1000)."""
-    base, names = (
-        (1000.0, ("B", "kB", "MB", "GB"))
-        if family == "si"
-        else (1024.0, ("B", "KiB", "MiB", "GiB"))
-    )
-    power = 0
-    while power < len(names) - 1 and abs(size) >= base ** (power + 1):
-        power += 1
-    return names[power], base**-power
+    unit = _largest(size, ("GB", "MB", "kB") if family == "si" else ("GiB", "MiB", "KiB"))
+    return unit, 1 / SIZE_UNITS[unit]
+
+
+def _largest(size: float, units: Iterable[str]) -> str:
+    """Return the first of `units` that is at most `size`; bytes if none is."""
+    return next((unit for unit in units if abs(size) >= SIZE_UNITS[unit]), "B")
 
 
 def format_duration(seconds: float, *, digits: int = 3) -> str:
@@ -345,13 +338,9 @@ def format_clock(seconds: float) -> str:
 
 def time_unit(seconds: float) -> tuple[str, float]:
     """Return the best unit of a time and the factor from seconds, such as ``("ms", 1e3)``."""
-    if seconds >= 1:
-        return "s", 1.0
-    if seconds >= 1e-3:  # noqa: PLR2004 -- one millisecond
-        return "ms", 1e3
-    if 0 < seconds < 1e-6:  # noqa: PLR2004 -- one microsecond
-        return "ns", 1e9
-    return "µs", 1e6
+    small = "ns" if 0 < seconds < DURATION_UNITS["µs"] else "µs"
+    unit = next((unit for unit in ("s", "ms") if seconds >= DURATION_UNITS[unit]), small)
+    return unit, float(PER_SECOND[unit])
 
 
 def format_percent(

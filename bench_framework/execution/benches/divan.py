@@ -17,8 +17,8 @@ _NODE: Final = re.compile(r"((?:│  |   )*)[├╰]─ (.*)")
 _INDENT: Final = 3
 _THREADS: Final = re.compile(r"t=\d+")
 _IGNORED: Final = "(ignored)"
-_SECONDS: Final = {**DURATION_UNITS, "μs": 1e-6, "ns": 1e-9, "ps": 1e-12}
-_TIME: Final = r"(\d+(?:\.\d+)?) (ps|ns|µs|μs|us|ms|s|m|h|d)"
+_SECONDS: Final = {**DURATION_UNITS, "ps": 1e-12}
+_TIME: Final = rf"(\d+(?:\.\d+)?) ({'|'.join(_SECONDS)})"
 _ROW: Final = re.compile(
     rf"[│ ]*[├╰]─ .*?\s{_TIME}\s+│ {_TIME}\s+│ {_TIME}\s+│ {_TIME}\s+│ (\d+)\s+│ (\d+)\s*"
 )

@@ -9,7 +9,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 
 from bench_framework.model.record.sessions import Series
-from bench_framework.units import SIZE_UNITS
+from bench_framework.units import DURATION_UNITS, PER_SECOND, SIZE_UNITS
 
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _BLOCKS: Final = MarkdownIt("commonmark").enable("table").disable("inline")
@@ -44,8 +44,8 @@ _RATIO_COLUMN: Final = re.compile(r"\b(?:relative|ratio|speed-?up|factor)\b|[×�
 RATIOS: Final = ("ratio", "percent")
 """Kinds of quantities that compare two others."""
 _TIMES: Final = (
-    {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "ms": 1e-3}
-    | dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0)
+    {unit: DURATION_UNITS[unit] for unit in PER_SECOND}
+    | dict.fromkeys(("sec", "secs", "second", "seconds"), 1.0)
     | dict.fromkeys(("min", "mins", "minute", "minutes"), 60.0)
 )
 _SIZES: Final = {**SIZE_UNITS, "bytes": 1}

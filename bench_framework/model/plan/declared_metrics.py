@@ -5,32 +5,19 @@ from typing import Final, Literal
 
 from bench_framework.model.metrics import Direction
 from bench_framework.model.plan.written import CountingTool
-from bench_framework.units import Unit
+from bench_framework.units import DURATION_UNITS, SIZE_UNITS, Unit
 
+_BYTES: Final = {unit: float(SIZE_UNITS[unit]) for unit in ("kB", "MB", "GB", "KiB", "MiB", "GiB")}
 UNITS: Final[dict[str, tuple[Unit, float]]] = {
-    "s": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "µs": ("s", 1e-6),
-    "ns": ("s", 1e-9),
+    **{unit: ("s", DURATION_UNITS[unit]) for unit in ("s", "ms", "us", "µs", "ns")},
     "bytes": ("bytes", 1.0),
-    "kB": ("bytes", 1e3),
-    "MB": ("bytes", 1e6),
-    "GB": ("bytes", 1e9),
-    "KiB": ("bytes", 2.0**10),
-    "MiB": ("bytes", 2.0**20),
-    "GiB": ("bytes", 2.0**30),
+    **{unit: ("bytes", scale) for unit, scale in _BYTES.items()},
     "count": ("count", 1.0),
     "ratio": ("ratio", 1.0),
     "%": ("ratio", 0.01),
     "1/s": ("1/s", 1.0),
     "bytes/s": ("bytes/s", 1.0),
-    "kB/s": ("bytes/s", 1e3),
-    "MB/s": ("bytes/s", 1e6),
-    "GB/s": ("bytes/s", 1e9),
-    "KiB/s": ("bytes/s", 2.0**10),
-    "MiB/s": ("bytes/s", 2.0**20),
-    "GiB/s": ("bytes/s", 2.0**30),
+    **{f"{unit}/s": ("bytes/s", scale) for unit, scale in _BYTES.items()},
 }
 """Printed unit → stored unit and the factor from the printed to the stored value."""
 

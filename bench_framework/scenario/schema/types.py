@@ -37,6 +37,7 @@ from bench_framework.model.plan.plan import CacheState
 from bench_framework.model.plan.written import Written
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
+from bench_framework.units import DURATION_UNITS
 
 PROFILE_KEYS: Final = (
     *("opt-level", "lto", "codegen-units", "panic", "debug", "debug-assertions"),
@@ -150,7 +151,7 @@ Duration: TypeAlias = Annotated[
     WithJsonSchema(
         {
             "type": "string",
-            "pattern": r"^\s*[0-9]+(\.[0-9]+)?\s*(us|µs|ms|s|m|min|h|d)\s*$",
+            "pattern": rf"^\s*[0-9]+(\.[0-9]+)?\s*({'|'.join(DURATION_UNITS)})\s*$",
             "examples": ["15m", "120s"],
         }
     ),
