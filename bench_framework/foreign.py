@@ -127,6 +127,11 @@ def fault_of(path: Path) -> str:
     return "" if stat.S_ISREG(mode) else f"is {IRREGULAR}"
 
 
+def is_below(name: str) -> bool:
+    """Return whether a path with slashes names an entry below the folder from which it starts."""
+    return {"", ".", ".."}.isdisjoint(name.split("/"))
+
+
 def expanded_home(path: str | Path) -> Path:
     """Return a path with the home folder for ``~`` or ``~USER`` at its start.
 

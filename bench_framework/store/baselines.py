@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.foreign import open_regular, parse_json, read_regular
+from bench_framework.foreign import is_below, open_regular, parse_json, read_regular
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import journal, layout, manifest, wire
 
@@ -310,7 +310,7 @@ def _extract(archive: tarfile.TarFile, path: Path, baseline: Baseline, folder: P
         parts = member.name.split("/")
         if not _is_file(member):
             raise UsageError("BX118.not-regular", path=path, name=member.name)
-        outside = parts[:2] != prefix or not parts[2:] or not {"", ".", ".."}.isdisjoint(parts)
+        outside = parts[:2] != prefix or not parts[2:] or not is_below(member.name)
         if outside or member.name.endswith(".part"):  # which no manifest lists
             raise UsageError("BX118.foreign-file", path=path, name=member.name)
         size += member.size

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import RecordError
-from bench_framework.foreign import parse_json, read_regular, sha256_of
+from bench_framework.foreign import is_below, parse_json, read_regular, sha256_of
 from bench_framework.registry import registry
 from bench_framework.store import layout
 from bench_framework.store.wire import SCHEMA_VERSION, require_version
@@ -125,8 +125,7 @@ def _check_entry(name: str, digest: object) -> None:
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         raise ValueError(f"the digest of {name!r} is no SHA-256")
     name.encode()  # JSON can contain halves of characters, which no digest can
-    parts = name.split("/")
-    if {"", ".", ".."} & {*parts} or any(unicodedata.category(c) == "Cc" for c in name):
+    if not is_below(name) or any(unicodedata.category(c) == "Cc" for c in name):
         raise ValueError(f"{name!r} is no name of a file in the record")
 
 

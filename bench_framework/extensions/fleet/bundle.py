@@ -21,7 +21,7 @@ from bench_framework.execution.build.binaries import EXECUTABLE
 from bench_framework.execution.build.configuration import lockfile_of, names_within
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
-from bench_framework.foreign import expanded_home, matching_files, read_regular
+from bench_framework.foreign import expanded_home, is_below, matching_files, read_regular
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -162,8 +162,7 @@ def _is_inside(path: str, link: str = "") -> bool:
     up, parts = 0, link.split("/")
     while parts[:1] == [".."]:
         up, parts = up + 1, parts[1:]
-    names = [*path.split("/"), *(parts if link else ())]
-    is_valid = {"", ".", ".."}.isdisjoint(names) and "\0" not in path + link
+    is_valid = is_below("/".join((path, *(parts if link else ())))) and "\0" not in path + link
     return is_valid and up <= path.count("/")
 
 

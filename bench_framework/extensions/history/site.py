@@ -27,7 +27,7 @@ from bench_framework.extensions.history.record_summary import read_summary
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.extensions.history.site_pages import SiteRecord
 from bench_framework.features.document import build_document
-from bench_framework.foreign import parse_json, read_regular
+from bench_framework.foreign import is_below, parse_json, read_regular
 from bench_framework.model.metrics import WALL
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.report.claim_blocks import MAIN_KINDS
@@ -203,7 +203,7 @@ def _write_state(out: Path, look: str, records: dict[str, tuple[str, SiteRecord]
 def _is_name(name: str) -> bool:
     """Return whether a text is ``SCENARIO/ID``, so that it cannot be a path elsewhere."""
     scenario, _, record = name.partition("/")
-    return scenario not in {"", ".", "..", INDEX} and layout.is_record_id(record)
+    return scenario != INDEX and is_below(scenario) and layout.is_record_id(record)
 
 
 def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
