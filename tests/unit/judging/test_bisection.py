@@ -4,16 +4,13 @@ import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MeasureError
 from bench_framework.extensions.bisect import compute, workflow
-from bench_framework.extensions.bisect.command import SearchMetric
 from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
-from bench_framework.model.metrics import COUNTED, CPU, WALL
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import Comparison
@@ -292,7 +289,3 @@ def test_a_failed_search_of_a_branch_leaves_the_first_answer(
     if words:
         answer = valid("bisect", printed.out)
         assert (answer["status"], answer["branch"], answer["exit_code"]) == ("found", None, 3)
-
-
-def test_every_counted_metric_can_be_searched() -> None:
-    assert get_args(SearchMetric) == (WALL, CPU, *COUNTED)
