@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 from bench_framework import errors
 from bench_framework.execution.benches import HARNESSES
@@ -104,8 +104,7 @@ def checked_result(result: Any, host: str) -> JobResult:
     what = f"the result of host {host}"
     if not isinstance(result, JobResult):
         raise damaged(f"it is of the type {type(result).__name__}", what)
-    types = {"archive": bytes, "record": str, "error": errors.BenchError | None, "resume": str}
-    for name, kind in types.items():
+    for name, kind in get_type_hints(JobResult).items():
         if not isinstance(value := getattr(result, name), kind):
             raise damaged(f"its {name} is of the type {type(value).__name__}", what)
     if result.exit_code not in _EXIT_CODES:
