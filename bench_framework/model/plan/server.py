@@ -28,8 +28,8 @@ class Server:
     command: tuple[Word, ...]
     ready: Ready
     awaited: Word
-    ready_s: float = 10.0
-    signal: str = "TERM"
-    stop: tuple[Word, ...] = ()
-    restart: Restart = "sample"
-    cpus: str | None = None
+    ready_s: float
+    signal: str
+    stop: tuple[Word, ...]
+    restart: Restart
+    cpus: str | None

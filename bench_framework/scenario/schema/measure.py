@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 from pydantic import Field, WithJsonSchema, model_validator
 
 from bench_framework.model.metrics import Direction
-from bench_framework.model.plan.declared_metrics import UNITS
+from bench_framework.model.plan.declared_metrics import UNITS, InstructionPolicy
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy
 from bench_framework.model.plan.written import CountingTool, OnDifference, StdoutTarget, Strategy
@@ -256,6 +256,7 @@ def _reserved_bucket(policy: ProfilePolicy) -> None:
 Profiling: TypeAlias = Annotated[ProfilePolicy, PlanPart(_reserved_bucket)]
 
 
+_COUNTS: Final = InstructionPolicy()
 COUNTER_KEYS: Final = ("runs", "timeout", "tool", "cache-sim")
 """Keys that only `instructions` takes."""
 SOURCE_KEYS: Final = ("json", "regex", "unit", "direction", "about")
@@ -287,15 +288,15 @@ class MetricPart(Part):
     """Better direction. `none`: the metric is shown and gets no verdict."""
     about: Text = ""
     """Description of the metric in reports."""
-    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = 3
+    runs: Annotated[int, read_by(scalars.whole(2)), Field(ge=2)] = _COUNTS.runs
     """Only for `instructions`: counted runs of each configuration. Two or more show whether the
     count varies."""
-    timeout: Duration = 600.0
+    timeout: Duration = _COUNTS.timeout_s
     """Only for `instructions`: timeout of one counted run, which is 10 to 50 times slower."""
-    tool: Annotated[CountingTool, ONE_OF] = "valgrind"
+    tool: Annotated[CountingTool, ONE_OF] = _COUNTS.tool
     """Only for `instructions`. `valgrind` counts on every machine; `perf` needs access to the
     processor's counters."""
-    cache_sim: Flag = Field(default=False, alias="cache-sim")
+    cache_sim: Flag = Field(default=_COUNTS.cache_sim, alias="cache-sim")
     """Only for `instructions`: simulate the caches, too, which estimates their misses and the cycles.
     Judged or gated estimates switch it on. Counting then takes two to three times as long."""
 

@@ -25,9 +25,11 @@ def target(name: str, stop: tuple[str, ...]) -> Target:
         (("sh",), ("-c",), (SCRIPT,)),
         "line",
         ("up",),
+        ready_s=10.0,
         signal="" if stop else "TERM",
         stop=tuple((word,) for word in stop),
         restart="session",
+        cpus=None,
     )
     plan = plan_of({name: ["/bin/true"]}, control=False, cell={"server": spec})
     result = target_of(plan.cells[0], Build("program", ok=True, path="/bin/true"), None, ENV)

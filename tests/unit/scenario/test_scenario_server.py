@@ -29,7 +29,8 @@ def server_of(plan: Plan) -> Server:
 def test_a_plan_has_a_server_for_each_configuration(plans: Plans) -> None:
     plan = plans(TEXT + "axes: {n: [1, 2]}\nbaseline: {n: 1}\nenv: {N: '{n}'}", head=HEAD)
     assert plan.server
-    usual = Server(((BIN,), (PORT,)), "tcp", ("127.0.0.1:", PORT))
+    address = ("127.0.0.1:", PORT)
+    usual = Server(((BIN,), (PORT,)), "tcp", address, 10.0, "TERM", (), "sample", None)
     assert {cell.server for cell in plan.cells} == {usual}
     assert wire.load_plan(wire.dump_plan(plan)) == plan
     assert not plans("command: ['{bin}']").server
