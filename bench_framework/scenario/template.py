@@ -9,13 +9,7 @@ from bench_framework.model.plan.arguments import BIN, INPUT, OUTPUT, PORT, TUNIN
 
 ARGS: Final = "{args}"
 """Argument of a command at which the arguments of axis values are inserted."""
-_SLOTS: Final[dict[str, Slot]] = {
-    "bin": BIN,
-    "input": INPUT,
-    "tuning": TUNING,
-    "output": OUTPUT,
-    "port": PORT,
-}
+SLOTS: Final[dict[str, Slot]] = {slot.slot: slot for slot in (BIN, INPUT, TUNING, OUTPUT, PORT)}
 _TOKEN: Final = re.compile(r"(?P<escape>\{\{|\}\})|\{(?P<name>[^{}]*)\}|(?P<lone>[{}])")
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -65,7 +59,7 @@ def fill(text: str, values: Mapping[str, str], *, quote: Callable[[str], str] = 
         if name in values:
             pieces.append(quote(values[name]))
         else:
-            pieces.append(match[0][:1] if name is None else _SLOTS.get(name, match[0]))
+            pieces.append(match[0][:1] if name is None else SLOTS.get(name, match[0]))
     word: list[str | Slot] = []
     for piece in (*pieces, text[done:]):
         # Literals are joined, so that equal arguments are equal tuples.

@@ -9,7 +9,9 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.scenario.schema import ScenarioFile
+from bench_framework.scenario.schema.parts import INPUT_NAMES
 from bench_framework.scenario.schema.types import keys, parts_in
+from bench_framework.scenario.template import SLOTS
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/reference/scenario.md").read_text(encoding="utf-8")
@@ -35,6 +37,11 @@ def choices(annotation: Any) -> Iterator[str]:
 def test_every_key_is_documented() -> None:
     names = {key for part in parts(ScenarioFile) for key in keys(part)}
     assert [key for key in sorted(names) if not re.search(rf"[`{{ ]{key}[`:]", PAGE)] == []
+
+
+def test_every_placeholder_is_documented() -> None:
+    names = (*SLOTS, *INPUT_NAMES)
+    assert [name for name in names if f"`{{{name}}}`" not in PAGE] == []
 
 
 def test_every_choice_is_documented() -> None:

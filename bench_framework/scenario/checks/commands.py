@@ -10,7 +10,6 @@ from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.scalars import list_names
 from bench_framework.scenario.schema.parts import INPUT_NAMES
 
-_SLOTS = ("bin", "input", "tuning", "port")
 _TRAIN = ("pgo", "train")
 
 
@@ -108,10 +107,12 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         at = _inside(scenario.document.place.at(path).value, text, item)
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
-        elif item.name in _SLOTS or (item.name in scenario.axes and _is_of_build(path)):
+        elif item.name in template.SLOTS or (item.name in scenario.axes and _is_of_build(path)):
             reason = f"this scenario has no `{'server' if item.name == 'port' else item.name}`"
             if item.name in scenario.axes:
                 reason = "an axis used in `input` cannot change the build"
+            elif item.name == "output":
+                reason = "it is available only in `input.command`"
             elif not slots:
                 reason = "it is available only in commands"
             elif path[:1] == ("tuning",):
