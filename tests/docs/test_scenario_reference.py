@@ -7,9 +7,10 @@ from typing import Any, Literal, get_args, get_origin
 
 import pytest
 
+from bench_framework import _native
 from bench_framework.cli.app import run_command_line
 from bench_framework.scenario.schema import ScenarioFile
-from bench_framework.scenario.schema.parts import INPUT_NAMES
+from bench_framework.scenario.schema.parts import DATASETS, INPUT_NAMES
 from bench_framework.scenario.schema.types import keys, parts_in
 from bench_framework.scenario.template import SLOTS
 
@@ -61,3 +62,8 @@ def test_the_first_example_is_valid(tmp_path: Path, capsys: pytest.CaptureFixtur
     path = tmp_path / "sorting.yaml"
     path.write_text(example[1], encoding="utf-8")
     assert run_command_line(["validate", str(path)]) == 0, capsys.readouterr().err
+
+
+def test_the_datasets_are_those_of_the_generator() -> None:
+    kinds = (name for name, _ in (*_native.text_kinds(), *_native.session_profiles()))
+    assert {*kinds, "text"} == {*DATASETS}
