@@ -22,25 +22,7 @@ use crate::prefilter::Prefilter;
 use crate::query::Matcher;
 use crate::record::Message;
 use crate::results::{Place, SearchResults};
-use crate::threads::Host;
-
-/// The engine that a scanner belongs to, and the kind of thread that it should run on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerContext {
-    pub(crate) engine: &'static str,
-    pub(crate) host: Host,
-}
-
-impl WorkerContext {
-    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
-    fn label_on(self, host: Host) -> String {
-        if host == self.host {
-            self.engine.to_owned()
-        } else {
-            format!("{} on a thread of kind {host:?}", self.engine)
-        }
-    }
-}
+use crate::threads::{Host, WorkerContext};
 
 /// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {

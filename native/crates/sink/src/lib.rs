@@ -14,6 +14,7 @@
 mod affinity;
 mod blocks;
 pub mod cache;
+mod checks;
 mod direct;
 mod done;
 mod evidence;

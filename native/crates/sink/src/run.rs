@@ -9,7 +9,8 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use crate::blocks;
-use crate::files::{self, MAX_FILES, fault_in_file};
+use crate::checks::{check, check_mode};
+use crate::files::{self, fault_in_file};
 use crate::target::Target;
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
@@ -19,12 +20,6 @@ use crate::{
 
 /// Between two calls of the progress function.
 const TICK: Duration = Duration::from_millis(50);
-
-/// More threads than any processor has; starting many more takes longer than writing.
-const MAX_WRITERS: usize = 4096;
-
-/// Blocks that a queue of the kernel takes.
-const MAX_DEPTH: usize = 32_768;
 
 /// Bytes that are filled beforehand between two looks at whether to stop.
 const PORTION: usize = 4 << 20;
@@ -100,52 +95,6 @@ pub fn discard(job: &Job, fill: &Fill<'_>, progress: &mut Progress<'_>) -> Resul
     done.synced = done.elapsed;
     done.evidence.resident = memory_of(&pools);
     Ok(done)
-}
-
-fn check_mode(mode: &Mode, job: &Job) -> Result<(), Fault> {
-    if let Some(reason) = (mode.probe)() {
-        let name = mode.name;
-        return Err(Fault::Unavailable(format!(
-            "{name} cannot run here: {reason}"
-        )));
-    }
-    if mode.maps && !job.block_bytes.get().is_multiple_of(4096) {
-        return Err(Fault::Contradiction(format!(
-            "a buffer of {} bytes is no multiple of 4096, which mapping needs",
-            job.block_bytes
-        )));
-    }
-    if mode.maps && job.dontcache {
-        let reason = "stores into a mapping cannot use RWF_DONTCACHE".to_owned();
-        return Err(Fault::Contradiction(reason));
-    }
-    if i64::try_from(job.size).is_err() {
-        return Err(Fault::Contradiction(format!(
-            "a file of {} bytes is more than the system can address",
-            job.size
-        )));
-    }
-    check(job)
-}
-
-fn check(job: &Job) -> Result<(), Fault> {
-    for (what, number, most) in [
-        ("threads", job.writers, MAX_WRITERS),
-        ("files", job.files, MAX_FILES),
-    ] {
-        if number.get() > most {
-            return Err(Fault::Contradiction(format!(
-                "{number} {what} are more than {most}"
-            )));
-        }
-    }
-    if job.depth.get() > MAX_DEPTH {
-        return Err(Fault::Contradiction(format!(
-            "a depth of {} is more than {MAX_DEPTH}",
-            job.depth
-        )));
-    }
-    affinity::check(&job.processors, job.writers.get())
 }
 
 /// Writes with all writers, and returns their buffers too: to look at and to free them takes time, which must not be

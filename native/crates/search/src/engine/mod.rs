@@ -12,8 +12,7 @@ use worker::exit::Failure;
 
 use crate::job::{CHANNEL, Search};
 use crate::results::SearchResults;
-use crate::scanner::WorkerContext;
-use crate::threads::Host;
+use crate::threads::{Host, WorkerContext};
 
 /// A way of sharing out the work.
 #[derive(Clone, Copy, Debug)]

@@ -11,8 +11,8 @@ use super::{Engine, Knob, Part, by_parser};
 use crate::job::Search;
 use crate::parser::Parser;
 use crate::results::SearchResults;
-use crate::scanner::{Scanner, WorkerContext};
-use crate::threads::{Host, RAYON};
+use crate::scanner::Scanner;
+use crate::threads::{Host, RAYON, WorkerContext};
 
 pub(super) const FILES: Engine = Engine {
     name: "rayon",

@@ -13,8 +13,8 @@ use super::{Engine, Knob, Part, by_parser};
 use crate::job::Search;
 use crate::parser::Parser;
 use crate::results::SearchResults;
-use crate::scanner::{Scanner, WorkerContext};
-use crate::threads::{EXECUTOR_PREFIX, Host};
+use crate::scanner::Scanner;
+use crate::threads::{EXECUTOR_PREFIX, Host, WorkerContext};
 
 pub(super) const GLOBAL: Engine = Engine {
     name: "smol-global",

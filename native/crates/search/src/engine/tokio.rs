@@ -12,8 +12,8 @@ use worker::exit::Failure;
 use super::{Engine, Knob, Part, by_parser};
 use crate::job::{Reading, Search};
 use crate::parser::Parser;
-use crate::scanner::{Scanner, WorkerContext, unreadable};
-use crate::threads::Host;
+use crate::scanner::{Scanner, unreadable};
+use crate::threads::{Host, WorkerContext};
 
 pub(super) const TASK_PER_FILE: Engine = Engine {
     name: "tokio-task-per-file",
