@@ -1,58 +1,26 @@
 //! Support of a file system for writes past the page cache.
 
 use std::fs::{File, OpenOptions};
-use std::io;
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+use worker::direct::{file_system, refusal};
 
 use crate::positioned::positioned;
 
 /// File systems that are known to bypass the page cache for `O_DIRECT` when they report its
-/// alignment, by the magic number of statfs(2). Not btrfs: since Linux 6.15 it writes checksummed
-/// files through the cache.
-const DIRECT_FILE_SYSTEMS: &[(i64, &str)] =
-    &[(0xEF53, "ext"), (0x5846_5342, "xfs"), (0xF2F5_2010, "f2fs")];
+/// alignment. Not btrfs: since Linux 6.15 it writes checksummed files through the cache.
+const DIRECT_FILE_SYSTEMS: &[&str] = &["ext4", "xfs", "f2fs"];
 
 /// Alignment of memory and of offsets for `O_DIRECT` on `file`, or why it is not effective.
 ///
 /// # Errors
 /// The file system is not known to honour `O_DIRECT`, or does not report the alignment.
 pub fn alignment(file: &File) -> Result<(usize, usize), String> {
-    // SAFETY: both are plain C structs of integers, for which all zeros is a valid value.
-    let (mut system, mut status): (libc::statfs, libc::statx) = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is valid for one struct and lives across the call.
-    if unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut system) } != 0 {
-        return Err(format!("statfs failed: {}", io::Error::last_os_error()));
+    if !DIRECT_FILE_SYSTEMS.contains(&file_system(file).as_str()) {
+        return Err(refusal(file, "it is not known to honour the flag"));
     }
-    // The type of the field differs between architectures; the magic numbers fit 32 bits.
-    let magic = system.f_type & 0xffff_ffff;
-    if !DIRECT_FILE_SYSTEMS
-        .iter()
-        .any(|&(honest, _)| honest == magic)
-    {
-        return Err(format!(
-            "a file system of type {magic:#x} is not known to honour O_DIRECT"
-        ));
-    }
-    // SAFETY: the path is a literal that ends with zero, the struct lives across the call.
-    let failed = unsafe {
-        libc::statx(
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            &raw mut status,
-        )
-    };
-    if failed != 0 {
-        return Err(format!("statx failed: {}", io::Error::last_os_error()));
-    }
-    let (memory, offset) = (status.stx_dio_mem_align, status.stx_dio_offset_align);
-    if status.stx_mask & libc::STATX_DIOALIGN == 0 || memory == 0 || offset == 0 {
-        return Err("the file system does not report the alignment for O_DIRECT".to_owned());
-    }
-    Ok((memory as usize, offset as usize))
+    worker::direct::alignment(file)
 }
 
 /// Returns the reason why a file in `folder` cannot bypass the page cache, or `None`. Also `None`

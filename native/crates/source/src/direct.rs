@@ -1,14 +1,14 @@
 //! `direct`: `O_DIRECT`, past the page cache, into an aligned buffer.
 //!
-//! A file system may accept the flag and ignore it (tmpfs), or read some files through the cache all the same. Only
-//! what reports its alignment (`STATX_DIOALIGN`, Linux 6.1) is believed, everything else is refused.
+//! What does not report its alignment is refused ([`worker::direct`]).
 
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Mode as Permissions, OFlags, Statx, StatxFlags};
+use rustix::fs::{Mode as Permissions, OFlags};
 use rustix::io::Errno;
+use worker::direct;
 
 use crate::{BlockCallback, Evidence, Mode, Options, memory_for, wrong_size};
 
@@ -146,55 +146,12 @@ fn read_to_end(
 /// # Errors
 /// Its file system does not do it or does not say so.
 fn enable_direct(file: &File) -> io::Result<usize> {
-    let known = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN)?;
-    let name = file_system(file);
-    let alignment = alignment(&known).map_err(|why| unsupported_error(&name, why))?;
+    let unsupported = |why| io::Error::new(io::ErrorKind::Unsupported, why);
+    let (memory, offset) = direct::alignment(file).map_err(unsupported)?;
     let flags = rustix::fs::fcntl_getfl(file)?;
     rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT)
-        .map_err(|errno| unsupported_error(&name, &errno.to_string()))?;
-    Ok(alignment)
-}
-
-/// Alignment of offsets and lengths, or the reason why it is unknown.
-fn alignment(known: &Statx) -> Result<usize, &'static str> {
-    if StatxFlags::from_bits_retain(known.stx_mask).contains(StatxFlags::DIOALIGN) {
-        match known.stx_dio_offset_align.max(known.stx_dio_mem_align) {
-            0 => Err("it reports that this file cannot be read past the page cache"),
-            alignment => Ok(alignment as usize),
-        }
-    } else {
-        Err(
-            "it does not report an alignment (STATX_DIOALIGN), so it may accept the flag and ignore it",
-        )
-    }
-}
-
-fn unsupported_error(file_system: &str, why: &str) -> io::Error {
-    io::Error::new(
-        io::ErrorKind::Unsupported,
-        format!("no O_DIRECT on {file_system}: {why}"),
-    )
-}
-
-/// The file system by its number in `linux/magic.h`.
-fn file_system(file: &File) -> String {
-    let Ok(known) = rustix::fs::fstatfs(file) else {
-        return "an unknown file system".to_owned();
-    };
-    let name = match known.f_type {
-        0xEF53 => "ext4",
-        0x5846_5342 => "xfs",
-        0x9123_683E => "btrfs",
-        0xF2F5_2010 => "f2fs",
-        0x0102_1994 => "tmpfs",
-        0x8584_58F6 => "ramfs",
-        0x794C_7630 => "overlayfs",
-        0x9FA0 => "proc",
-        0x6969 => "nfs",
-        0x6573_5546 => "fuse",
-        other => return format!("the file system of type {other:#x}"),
-    };
-    name.to_owned()
+        .map_err(|errno| unsupported(direct::refusal(file, &errno.to_string())))?;
+    Ok(memory.max(offset))
 }
 
 #[cfg(test)]
@@ -215,7 +172,8 @@ mod tests {
     #[test]
     fn tmpfs_is_refused() {
         let shared = Path::new("/dev/shm");
-        let is_tmpfs = File::open(shared).is_ok_and(|folder| file_system(&folder) == "tmpfs");
+        let is_tmpfs =
+            File::open(shared).is_ok_and(|folder| direct::file_system(&folder) == "tmpfs");
         if let (true, FolderProbe::Answer(Err(error))) = (is_tmpfs, probe_folder(shared)) {
             assert!(
                 error.to_string().starts_with("no O_DIRECT on tmpfs: ")
@@ -267,19 +225,5 @@ mod tests {
             Err(Errno::IO)
         });
         assert_eq!(failed.unwrap_err().raw_os_error(), Some(libc::EIO));
-    }
-
-    #[test]
-    fn an_alignment_of_zero_is_refused() {
-        let file = tempfile::tempfile().unwrap();
-        let mut known =
-            rustix::fs::statx(&file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).unwrap();
-        known.stx_mask |= StatxFlags::DIOALIGN.bits();
-        (known.stx_dio_mem_align, known.stx_dio_offset_align) = (0, 0);
-        assert!(alignment(&known).is_err());
-        (known.stx_dio_mem_align, known.stx_dio_offset_align) = (4, 512);
-        assert_eq!(alignment(&known), Ok(512));
-        known.stx_mask = 0;
-        assert!(alignment(&known).is_err());
     }
 }

@@ -41,6 +41,8 @@ pub mod allocator;
 pub mod answer;
 pub mod command_line;
 pub mod describe;
+#[cfg(target_os = "linux")]
+pub mod direct;
 pub mod exit;
 pub mod io_uring;
 pub mod mapped;
