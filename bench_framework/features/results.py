@@ -169,7 +169,7 @@ class Results:
             reason = reason or other
             return NamedResult(input_id, reason=reason, metric=metric, cells=known)
         higher = c.direction == "higher"
-        natural = interval.inverse if higher else interval
+        natural = interval.of_values(higher=higher)
         margin = c.thresholds.margin
         phases = c.phases.inverse if c.phases is not None and higher else c.phases
         return NamedResult(

@@ -115,6 +115,10 @@ class Interval:
             1 / self.ratio, 1 / self.hi, 1 / self.lo if self.lo > 0 else math.inf, self.level
         )
 
+    def of_values(self, *, higher: bool) -> Interval:
+        """Return the ratio of the values. With `higher`, larger ones are better, and this is the inverse."""
+        return self.inverse if higher else self
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:

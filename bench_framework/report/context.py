@@ -33,6 +33,7 @@ from bench_framework.model.result.judgement import (
     NoiseFloor,
     Summary,
 )
+from bench_framework.model.verdict import Interval
 from bench_framework.store.kinds import Figures
 from bench_framework.text.numbers import DASH, format_percent
 
@@ -291,14 +292,14 @@ class ReportData:
         unnamed = item.label if len(self.plan.inputs) == 1 else None
         return tuple(c for c in claims if dict(c.scope).get("input", unnamed) == item.label)
 
-    def ratio_words(self, item: Input) -> str:
-        """Return the term for the headline's ratios, inverted if larger values are better."""
-        name = self.baseline_on(item).label
-        inverted = self.higher(self.metric)
-        return f"{name} ÷ variant (below 1 is better)" if inverted else f"variant ÷ {name}"
+    def of_values(self, interval: Interval | None) -> Interval | None:
+        """Return the ratio of the headline's values, `None` without a bounded one."""
+        if interval is None or not interval.bounded:
+            return None
+        return interval.of_values(higher=self.higher(self.metric))
 
     def higher(self, metric: Metric) -> bool:
-        """Return whether larger values of a metric are better. Its ratios are then inverted."""
+        """Return whether larger values of a metric are better."""
         comparisons = self.judgement.comparisons
         return any(c.direction == "higher" for c in comparisons if c.metric == metric)
 

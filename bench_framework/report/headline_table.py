@@ -66,7 +66,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = (
         f"{by_variant(data, item)}; mean, standard deviation (SD), smallest and largest value over "
-        f"the same; ratios are {data.ratio_words(item)}."
+        f"the same; ratios are variant ÷ {data.baseline_on(item).label}."
     )
     return Table(name + "-table", caption, tuple(columns), rows, stub=data.on_input(item))
 

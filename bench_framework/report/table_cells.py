@@ -45,9 +45,9 @@ def interval_cells(
 
 def comparison_cells(comparison: Comparison | None, claim: str | None) -> tuple[Cell, Cell]:
     """Return ratio and interval of a comparison with the baseline, or a dash without one."""
-    if comparison is None or comparison.shown is None:
+    if comparison is None or (interval := comparison.ratio) is None:
         return Cell(DASH), Cell("")
-    interval, text = comparison.shown, show_comparison(comparison)
+    text = show_comparison(comparison)
     assert text is not None
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
 
@@ -64,7 +64,7 @@ def verdict_cell(verdict: Verdict, metric: str) -> Cell:
 
 def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
     """Return the verdict on an interaction: both changes together ÷ product of the single ones."""
-    less, more = ("better", "worse") if higher else ("less", "more")
+    less, more = ("more", "less") if higher else ("less", "more")
     words = {
         Verdict.BETTER: f"{less} than the product",
         Verdict.BETTER_SIZE_UNCERTAIN: f"{less} than the product, size uncertain",
@@ -81,7 +81,8 @@ def contrast_cells(
 ) -> tuple[Cell, Cell, Cell]:
     """Return ratio, interval and verdict of a contrast."""
     claim_id = claim.id if claim else None
-    ratio, bounds = interval_cells(contrast.shown, contrast.verdict, data.margin, claim_id)
+    interval = data.of_values(contrast.shown)
+    ratio, bounds = interval_cells(interval, contrast.verdict, data.margin, claim_id)
     return ratio, bounds, verdict_cell(contrast.verdict, data.metric)
 
 

@@ -103,7 +103,7 @@ def show_ratio(
 
 def show_comparison(comparison: Comparison) -> IntervalText | None:
     """Return the ratio of a comparison with its interval, or `None` without a comparison."""
-    interval = comparison.shown
+    interval = comparison.ratio
     if interval is None:
         return None
     keep = comparison.verdict is not Verdict.INCONCLUSIVE

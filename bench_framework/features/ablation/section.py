@@ -116,15 +116,16 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     """Return the part of the total that the steps do not explain."""
     head, share = ("", _UNEXPLAINED, DASH), _share(table.unexplained)
     if table.remainder is None:
-        return Row.build(*head, _quotient(table), "", "", share, "")
+        return Row.build(*head, _quotient(data, table), "", "", share, "")
     ratio, bounds, _ = contrast_cells(table.remainder, data, claim)
     verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
     return Row.build(*head, ratio, bounds, verdict, share, str(table.remainder.rounds))
 
 
-def _quotient(table: Contribution) -> Cell:
+def _quotient(data: ReportData, table: Contribution) -> Cell:
     contrasts = (table.total, *(s.contrast for s in table.steps))
-    ratios = [c.shown.ratio for c in contrasts if c is not None and c.shown is not None]
+    values = [data.of_values(c.shown) for c in contrasts if c is not None]
+    ratios = [interval.ratio for interval in values if interval is not None]
     if len(ratios) < len(contrasts):
         return Cell(DASH)
     total = functools.reduce(operator.truediv, ratios)
@@ -173,11 +174,11 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
     Each step begins where the previous one ends. Changes that were measured alone all begin at the
     start and are drawn as dots. The rest of the total is their interaction.
     """
-    if (
-        contribution.total is None
-        or contribution.total.shown is None
-        or any(s.contrast.shown is None for s in contribution.steps)
-    ):
+    if contribution.total is None:
+        return None
+    total = data.of_values(contribution.total.shown)
+    steps = [data.of_values(step.contrast.shown) for step in contribution.steps]
+    if total is None or None in steps:
         return None
     cumulative = contribution.design != "alone"
     points: list[Point] = []
@@ -187,7 +188,7 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
         points.append(_point(data, label, step.contrast, product if cumulative else 1.0))
         product *= points[-1].x
     points += [
-        _rest(data, contribution, contribution.total.shown.ratio, product),
+        _rest(data, contribution, total.ratio, product),
         _point(data, "total", contribution.total, 1.0),
     ]
     where = data.on_input(data.plan.input(contribution.input_id), ", input ")
@@ -195,12 +196,11 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
     title, desc = f"Each change alone vs {start}{where}", _ALONE
     if cumulative:
         title, desc = f"From {start}, step by step{where}", _CUMULATIVE
-    less = "better" if data.higher(data.metric) else "less"
     return Figure(
         f"{table.anchor}-plot",
         "waterfall",
         title,
-        f"Ratios to the start; below 1 is {less}. {desc}",
+        f"Ratios to the start; below 1 is less. {desc}",
         tuple(points),
         table,
         (),
@@ -211,7 +211,7 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
 
 def _rest(data: ReportData, contribution: Contribution, total: float, product: float) -> Point:
     remainder = contribution.remainder
-    if remainder is not None and remainder.shown is not None:
+    if remainder is not None and data.of_values(remainder.shown) is not None:
         point = _point(data, _UNEXPLAINED, remainder, 1.0)
         return replace(point, verdict=None, text=_ratio_text(data, remainder))
     begin = 1.0 if contribution.design == "alone" else product
@@ -219,13 +219,14 @@ def _rest(data: ReportData, contribution: Contribution, total: float, product: f
 
 
 def _ratio_text(data: ReportData, contrast: ContrastResult) -> str:
-    assert contrast.shown is not None
+    interval = data.of_values(contrast.shown)
+    assert interval is not None
     keep = contrast.verdict is not Verdict.INCONCLUSIVE
-    return str(show_ratio(*contrast.shown.figures, data.margin, keep=keep))
+    return str(show_ratio(*interval.figures, data.margin, keep=keep))
 
 
 def _point(data: ReportData, label: str, contrast: ContrastResult, begin: float) -> Point:
-    i, verdict = contrast.shown, contrast.verdict
+    i, verdict = data.of_values(contrast.shown), contrast.verdict
     assert i is not None
     text = f"{_ratio_text(data, contrast)} {glyph(verdict)}"
     return Point(label, i.ratio, begin, i.lo, i.hi, verdict=verdict, text=text)

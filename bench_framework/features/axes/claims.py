@@ -158,7 +158,7 @@ class StructureClaims(Names):
             return None
         # The ratios are those of the values, regardless of which direction is better.
         higher = self._direction == "higher"
-        *factors, total = (i.inverse if higher else i for i in intervals)
+        *factors, total = (i.of_values(higher=higher) for i in intervals)
         left = None if table.remainder is not None else total.ratio
         return Product(factors=tuple(factors), total=left)
 

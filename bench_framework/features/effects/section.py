@@ -99,7 +99,7 @@ def _interactions(
         f"Interactions of two changes{data.on_input(item, ', input ')}: ratio of "
         f"{noun(data.metric)} with both changes ÷ the product of the single effects. 1: no "
         "interaction; above 1: both together "
-        f"{'gain' if data.higher(data.metric) else 'save'} less than the product. "
+        f"{'gain more' if data.higher(data.metric) else 'save less'} than the product. "
         f"{_tail(factorial)}"
     )
     return Table(f"{name}-interactions", caption, columns, tuple(rows), sortable=False)

@@ -140,7 +140,7 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
             Cell(DASH) if value is None else Cell(significant(value * scale, DIGITS), value)
             for value in (row.before, row.after)
         ),
-        Cell(ratio.estimate, c.shown.ratio if c.shown else None) if ratio else DASH,
+        Cell(ratio.estimate, c.ratio.ratio if c.ratio else None) if ratio else DASH,
         ratio.bounds if ratio and c.statistic != "exact" else "",
         role,
         Cell(verdict, c.verdict.value, None, c.verdict),

@@ -138,11 +138,14 @@ class Comparison:
         )
 
     @property
+    def ratio(self) -> Interval | None:
+        """The candidate's value ÷ the reference's, with its interval."""
+        return self.shown and self.shown.of_values(higher=self.direction == "higher")
+
+    @property
     def of_values(self) -> Interval | None:
-        """Return the candidate's value ÷ the reference's, with its interval; `None` if it is unbounded."""
-        if self.shown is None or not self.shown.bounded:
-            return None
-        return self.shown.inverse if self.direction == "higher" else self.shown
+        """The same; `None` if it is unbounded."""
+        return self.ratio if self.shown is not None and self.shown.bounded else None
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""

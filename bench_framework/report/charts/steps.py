@@ -38,7 +38,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     start = data.summary(ladder.start_cell_id, data.metric) if ladder else None
     if ladder is None or start is None or start.median <= 0:
         return None
-    intervals = [_of_values(data, step.contrast.shown) for step in ladder.steps]
+    intervals = [data.of_values(step.contrast.shown) for step in ladder.steps]
     if any(i is None for i in intervals):
         return None
     unit = Unit.for_metric(data, start.median)
@@ -72,13 +72,6 @@ def steps(data: ReportData, item: Input) -> Figure | None:
         (("unit", unit.name),),
         (("baseline", start.median * unit.factor), ("from", axis)),
     )
-
-
-def _of_values(data: ReportData, interval: Interval | None) -> Interval | None:
-    """Return the ratio of the values with its interval, `None` without a bounded one."""
-    if interval is None or not interval.bounded:
-        return None
-    return interval.inverse if data.higher(data.metric) else interval
 
 
 def _step(data: ReportData, step: Step, i: Interval, before: float, unit: Unit) -> Point:
@@ -157,7 +150,7 @@ def _reference(
     judged = beyond.get(key) or data.pairs.get(key)
     summary = data.summary(cell.id, data.metric)
     assert summary is not None
-    i = _of_values(data, judged.shown) if judged is not None else None
+    i = data.of_values(judged.shown) if judged is not None else None
     label, now = data.label(cell.id), value_by_ratio(data, cell) or summary.median
     if judged is None or i is None:
         return Point(label, now, text=unit.text(now), strong=True, series=REFERENCE)

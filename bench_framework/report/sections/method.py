@@ -17,9 +17,6 @@ def build(data: ReportData) -> tuple[Block, ...]:
     looks, structure, plan = data.judgement.looks, data.judgement.structure, data.plan
     tables = (t for t in structure.contributions if t.design != "alone" or t.total is not None)
     contributions = structure.contribution_family if any(tables) else 0
-    inverted = ""
-    if data.higher(data.metric):
-        inverted = " Larger is better: ratios are inverted, so that below 1 is an improvement."
     separate = ""
     if any(cell.role is Role.BOUND for cell in plan.cells):
         separate = (
@@ -36,7 +33,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         "Server": _server(data),
         "Ratios": (
             "variant ÷ reference, paired within rounds. A ratio can differ from the quotient of two "
-            f"medians.{inverted}"
+            "medians."
         ),
         "Intervals": (
             "95\u202f% CIs that hold for all comparisons of this record together, and allow for changes "

@@ -66,7 +66,7 @@ def _control_table(data: ReportData) -> Table | None:
             comparison, floor = data.control(item.id, metric), data.floor(item.id, metric)
             if comparison is None:
                 continue
-            interval = comparison.shown
+            interval = comparison.ratio
             rows.append(
                 Row.build(
                     data.input_name(item),

@@ -77,12 +77,13 @@ def _rows(data: ReportData) -> Iterator[Row]:
 
 def _row(data: ReportData, c: Comparison, where: str) -> Row:
     assert c.sessions is not None
-    assert c.shown is not None
+    assert c.ratio is not None
     margin = c.thresholds.margin
-    ratios = c.sessions.ratios
+    sessions = c.sessions.inverse if c.direction == "higher" else c.sessions
+    ratios = sessions.ratios
     if len(ratios) > MOST_LISTED:
         ratios = (min(ratios, key=lambda r: r.ratio), max(ratios, key=lambda r: r.ratio))
-    joint = " to " if len(ratios) < len(c.sessions.ratios) else ", "
+    joint = " to " if len(ratios) < len(sessions.ratios) else ", "
     each = joint.join(fixed(ratio.ratio, DECIMALS) for ratio in ratios)
     subject = CONTROL if c.family == "control" else data.label(c.cell_id)
     baseline = data.plan.cell(c.ref_cell_id).role is Role.BASELINE
@@ -91,9 +92,9 @@ def _row(data: ReportData, c: Comparison, where: str) -> Row:
         f"{subject}{reference}{where}",
         noun(c.metric),
         each,
-        Cell(str(show_comparison(c)), c.shown.ratio),
-        show_ratio(*c.sessions.another.figures, margin).bounds,
-        "yes" if c.sessions.differ else "no",
+        Cell(str(show_comparison(c)), c.ratio.ratio),
+        show_ratio(*sessions.another.figures, margin).bounds,
+        "yes" if sessions.differ else "no",
     )
 
 

@@ -99,20 +99,8 @@ def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:
     assert "do not include I/O, locks and waiting" in table.note
 
 
-def test_ratios_of_a_metric_that_is_better_when_larger_are_inverted(
-    data: ReportData,
-) -> None:
-    changed = with_counts(data)
-    headline = replace(
-        changed,
-        plan=replace(changed.plan, judge=replace(changed.plan.judge, metrics=("requests",))),
-    )
-    assert (
-        headline.ratio_words(data.plan.inputs[0])
-        == f"{data.plan.baseline.label} ÷ variant (below 1 is better)"
-    )
-    assert data.ratio_words(data.plan.inputs[0]) == f"variant ÷ {data.plan.baseline.label}"
-    assert headline.own_unit("requests") == "1/s"
+def test_a_declared_metric_has_its_unit(data: ReportData) -> None:
+    assert with_counts(data).own_unit("requests") == "1/s"
 
 
 def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: ReportData) -> None:

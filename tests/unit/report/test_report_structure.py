@@ -21,6 +21,7 @@ from bench_framework.model.result.structure import (
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.table_cells import contrast_cells
 from tests.unit.judging.conftest import Study
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
@@ -175,11 +176,13 @@ def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
     assert "The total is inconclusive, so there are no shares." in table.legend
 
 
-def test_ratios_of_a_sign_change_are_those_of_the_values() -> None:
+def test_ratios_of_a_sign_change_and_of_effects_are_those_of_the_values() -> None:
     """If larger values are better, they are inverted, as in the other tables."""
+    effect = ContrastResult(Verdict.BETTER, Interval(0.7, 0.6, 0.8, 0.95), 10, 0.01, 0.01)
     data = records.of_study(Study(sizes=(10, 50)), {}, changed={"10MiB": 0.7, "50MiB": 1.3})
     comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
     higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
     for record, expected in ((data, (0.7, 1.3)), (higher, (1 / 0.7, 1 / 1.3))):
         (table,) = tables(effects_section.sign_changes(record))
         assert [row.cells[2].value for row in table.rows] == pytest.approx(expected, rel=0.01)
+        assert contrast_cells(effect, record)[0].value == expected[0]
