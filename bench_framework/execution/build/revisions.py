@@ -33,19 +33,27 @@ the output are removed."""
 
 _INERT: Final = {"core.fsmonitor": "false", "core.hooksPath": os.devnull}
 """Configuration with which git runs no program of a repository, except for its filters."""
+_READ: Final = {
+    "core.safecrlf": "false",
+    "diff.ignoreSubmodules": "none",
+    "i18n.logOutputEncoding": "UTF-8",
+    "status.showUntrackedFiles": "normal",
+}
+"""Configuration in place of the user's, with which git hides no change and prints no other encoding."""
 
 
 class Git:
     """Runner of git commands.
 
     git never asks for a password, writes no index that it only reads, and runs no hook and no file
-    system monitor of a repository.
+    system monitor of a repository. It uses the user's configuration, such as addresses and ignored
+    files, except for what would hide changes.
     """
 
     def __init__(self, launcher: Launcher, env: Mapping[str, str]) -> None:
         self._launcher = launcher
         fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
-        self.env = without_hooks({**env, **fixed})
+        self.env = _configured(without_hooks({**env, **fixed}), _READ)
 
     def run(self, *words: str, timeout_s: float = 60.0) -> str:
         """Return the output of git without spaces at its ends. Raises as `output`."""
@@ -69,7 +77,7 @@ class Git:
             raise BuildError(
                 "BX224.failed",
                 details=(("cause", lines[-1]),),
-                text=words[0] if words[0] != "-C" else words[2],
+                text=words[2] if words[0] in {"-C", "--git-dir"} else words[0],
             )
         return output.stdout
 
@@ -157,8 +165,13 @@ def tree_of(git: Git, cache: Path, folder: Path, revision: str | None) -> tuple[
     return repository, commit, git.run("-C", str(repository), "rev-parse", f"{commit}^{{tree}}")
 
 
+def _at(repository: Path) -> tuple[str, str]:
+    """Return git's options for a repository: ``safe.bareRepository`` may forbid to find a mirror by ``-C``."""
+    return ("-C" if (repository / ".git").exists() else "--git-dir", str(repository))
+
+
 def _commit(git: Git, repository: Path, revision: str) -> str | None:
-    return git.try_run("-C", str(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
+    return git.try_run(*_at(repository), "rev-parse", "--verify", f"{revision}^{{commit}}")
 
 
 def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
@@ -197,7 +210,7 @@ def commits_between(
     is between them.
     """
     repository = _repository(git, cache, crate, url, ends[1])
-    words = ("-C", str(repository))
+    words = _at(repository)
     given, last = (_resolve(git, repository, url, revision) for revision in ends)
     first = git.try_run(*words, "merge-base", given, last)
     log = (*words, "log", "--no-show-signature", f"--format={_LOG}")
@@ -260,7 +273,7 @@ def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revi
 
 
 def _is_shallow(git: Git, repository: Path) -> bool:
-    return git.try_run("-C", str(repository), "rev-parse", "--is-shallow-repository") == "true"
+    return git.try_run(*_at(repository), "rev-parse", "--is-shallow-repository") == "true"
 
 
 def state_of(git: Git, crate: Path) -> tuple[str | None, bool | None]:
@@ -304,7 +317,7 @@ def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:
     # A commit id is fixed; a branch or tag may have moved.
     if _commit(git, folder, revision) != revision:
         with locked(folder):  # git fails if two processes fetch the same references
-            git.run("-C", str(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
+            git.run(*_at(folder), "fetch", "--quiet", "--prune", timeout_s=CLONE_TIMEOUT_S)
     return folder
 
 

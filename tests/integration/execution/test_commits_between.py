@@ -126,3 +126,46 @@ def test_a_missing_git_is_named(repository: Repository, launcher: Launcher, tmp_
     repository.runner = revisions.Git(launcher, {**host.environment(), "PATH": str(tmp_path)})
     with pytest.raises(BenchError, match="git is not installed"):
         repository.subjects("a", "a")
+
+
+CONFIGURED = """
+[core]
+    autocrlf = input
+    safecrlf = true
+[diff]
+    ignoreSubmodules = all
+[i18n]
+    logOutputEncoding = latin1
+[safe]
+    bareRepository = explicit
+[status]
+    showUntrackedFiles = no
+"""
+
+
+def test_the_configuration_of_the_user_hides_no_change(
+    repository: Repository, launcher: Launcher, tmp_path: Path
+) -> None:
+    inner, crate = Repository(tmp_path / "inner", launcher), repository.folder / "crate"
+    inner.commit("a")
+    repository.commit("a", "größe")
+    allowed = ("-c", "protocol.file.allow=always")
+    git(repository.folder, *allowed, "submodule", "add", "-q", str(inner.folder), "inner")
+    repository.commit("b")
+    (tmp_path / "configured").write_text(CONFIGURED)
+    env = {**host.environment(), "GIT_CONFIG_GLOBAL": str(tmp_path / "configured")}
+    repository.runner = runner = revisions.Git(launcher, env)
+    assert revisions.state_of(runner, crate)[1] is False
+    (crate / "new.txt").write_text("new\r\n")
+    assert revisions.state_of(runner, crate)[1] is True
+    (crate / "new.txt").unlink()
+    (repository.folder / "inner" / "crate" / "a.txt").write_text("changed")
+    assert revisions.has_changes(runner, crate)
+    assert repository.subjects("a", "b") == ["a", "größe", "b"]
+    for _ in range(2):  # the first time clones the mirror, and the second one finds it
+        commit = revisions.checkout(
+            runner, repository.cache, crate=None, url=f"file://{repository.folder}", revision="main"
+        )[1]
+        assert commit == git(repository.folder, "rev-parse", "b")
+    (crate / "a.txt").write_text("a\r\n")
+    runner.run("-C", str(repository.folder), "add", "--all", "--force")
