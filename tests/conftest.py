@@ -1,5 +1,7 @@
 """Settings of every test."""
 
+import os
+
 import pytest
 from hypothesis import settings
 from xdist.remote import Producer
@@ -9,6 +11,14 @@ from xdist.scheduler import LoadFileScheduling, Scheduling
 settings.register_profile("thorough", deadline=None)
 settings.register_profile("short", max_examples=20, deadline=None)
 settings.load_profile("short")  # `nox -s full` selects the other one
+
+# Nor may it depend on the user's configuration of git, except that git may read the repository of another user.
+os.environ |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+os.environ |= {
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.directory",
+    "GIT_CONFIG_VALUE_0": "*",
+}
 
 
 class GroupedFiles(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist has no types
