@@ -87,7 +87,7 @@ ARCHIVES: dict[str, Callable[[bytes], bytes]] = {
     "an additional file": with_file("RECORD/more.txt"),
     "a file next to the record": with_file("fleet/20200101T0000Z/runs.csv"),
     "a file of another scenario": with_file("other/20200101T0000Z/runs.csv"),
-    "an absolute path": with_file("/tmp/escaped-by-a-lie"),
+    "an absolute path": with_file(str(FOLDER / "escaped-by-a-lie")),
     "a path with ..": with_file("RECORD/../../../escaped-by-a-lie"),
     "a path of .. only": with_file("../escaped-by-a-lie"),
     "a path with .": with_file("RECORD/./runs.csv"),

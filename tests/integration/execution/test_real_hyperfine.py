@@ -9,6 +9,7 @@ import pytest
 from bench_framework.execution.hyperfine import NUMBERS_RUNS
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from tests.integration.execution.conftest import WORKER, blocks_of, events_of, plan_of
+from tests.integration.processes import executable
 
 pytestmark = pytest.mark.real
 
@@ -27,6 +28,15 @@ int main(int count, char **words) {
 }
 """
 
+LEAVES_A_PROCESS = """#!/bin/sh
+# The parent, hyperfine, is another one in each block.
+while read -r block pid; do
+    test $block = $PPID || ! test -e /proc/$pid/exe || echo $pid >> {alive}
+done < {started}
+setsid sh -c 'echo $0 $$ >> {started}; exec sleep 61' $PPID > /dev/null 2>&1 &
+until grep -q " $!\\$" {started}; do :; done
+"""
+
 
 def policy(rounds: int = 2, **options: Any) -> MeasurePolicy:
     return MeasurePolicy(rounds_min=rounds, rounds_max=rounds, **options)
@@ -39,6 +49,7 @@ def test_times_are_those_of_the_program(real: Any) -> None:
     )
     for label, seconds in (("a", 0.05), ("b", 0.1), ("control", 0.05)):
         walls = [block.wall for block in blocks_of(record, label)]
+        assert len(walls) >= 2
         assert all(wall is not None and seconds <= wall < seconds + 0.5 for wall in walls)
     assert {block.exit_codes for block in record.contents.blocks} == {(0,)}
 
@@ -178,19 +189,13 @@ def test_different_answers_of_real_programs_are_detected(real: Any) -> None:
 
 
 def test_processes_left_behind_are_killed_before_the_next_block(real: Any, tmp_path: Path) -> None:
-    arms = {"a": [SH, "-c", f"setsid sleep 61.{tmp_path.stat().st_ino} >/dev/null 2>&1 & exit 0"]}
-    real.measure(plan_of(arms, control=False, measure=policy(1)))
-    mark = f"61.{tmp_path.stat().st_ino}".encode()
-    left = [
-        path
-        for path in Path("/proc").glob("[0-9]*/cmdline")
-        if mark in _read(path) and b"sleep" in _read(path)
-    ]
-    assert left == []
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    program, started, alive = (tmp_path / name for name in ("program", "started", "alive"))
+    started.touch()
+    executable(program, LEAVES_A_PROCESS.format(started=started, alive=alive))
+    record = real.measure(plan_of({"a": [str(program)]}, control=False, measure=policy(2)))
+    blocks = record.contents.blocks
+    assert {block.status for block in blocks} == {"ok"}
+    lines = [line.split() for line in started.read_text().splitlines()]
+    assert len({block for block, _ in lines}) == len(blocks) > 1
+    assert not alive.exists(), alive.read_text()
+    assert not [pid for _, pid in lines if Path("/proc", pid, "exe").exists()]

@@ -40,7 +40,7 @@ def test_the_same_in_rounds_is_inconclusive_too() -> None:
     )
     comparison = headline(report, "optimised")
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.rounds_needed is None or comparison.rounds_needed > 100
+    assert comparison.rounds_needed is None  # more than 1000
     text = next(t for t in report.claims_of("comparison") if "CPU" not in t)
     assert text.startswith("optimised vs smol is inconclusive")
     assert re.search(r"this comparison could only detect differences of \d+ % or more", text)

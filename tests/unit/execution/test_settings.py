@@ -403,7 +403,7 @@ def test_a_list_with_a_comma_is_quoted_in_the_scenario(machine: Machine) -> None
         assert f"    scenario, several threads: {line}" in page.splitlines()
 
 
-def test_this_machine_is_read_without_a_change(
+def test_the_settings_of_this_machine_are_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line(["doctor", "--json"]) == 0

@@ -107,12 +107,14 @@ def test_the_baseline_and_the_control_are_measured_to_the_end_though_they_lose()
 
 def test_the_reason_for_dropping_a_cell_is_valid_at_the_end() -> None:
     """Its rounds are frozen while others continue. No later interim analysis may change the verdict."""
-    for seed in range(3):
+    for seed in (2, 4, 6):  # in other races all end at the first interim analysis
         raced = run(racing(), race_timing(0.1, seed))
         beaten = {c for result in raced.looks for c in result.trailing}
         assert beaten
         assert not beaten & set(raced.judgement.best[0].cell_ids)
-        assert all(lost.to_cell_id for lost in require(raced.judgement.race).lost if lost.beaten)
+        lost = [each for each in require(raced.judgement.race).lost if each.beaten]
+        assert lost
+        assert all(each.to_cell_id for each in lost)
 
 
 def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> None:

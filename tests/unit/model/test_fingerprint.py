@@ -17,8 +17,7 @@ def test_it_names_the_facts() -> None:
         "kernel": "6.1.0-28",
         "governor": "none",
     }
-    assert len(print_.digest) == 12
-    assert int(print_.digest, 16) >= 0
+    assert print_.digest == "ed7078490139", "records of earlier versions are another series"
 
 
 def test_it_is_the_same_after_a_reboot_and_an_update_of_tools() -> None:
