@@ -126,6 +126,19 @@ class Machine:
     def rounds(self) -> int:
         return self.journal().count('"kind":"round-end"')
 
+    def wait_for_end(self) -> None:
+        """Wait until no process of this machine runs."""
+        mark = f"BENCHCTL_TEST_LOCK={self.path}\0".encode()
+
+        def has_mark(process: Path) -> bool:
+            with contextlib.suppress(OSError):  # it has ended
+                return mark in (process / "environ").read_bytes()
+            return False
+
+        processes.wait_for(
+            lambda: not any(map(has_mark, Path("/proc").glob("[0-9]*"))), patience_s=PATIENCE_S
+        )
+
 
 def machine(
     path: Path, sleep_s: float = 0.0, rules: Sequence[Mapping[str, object]] = RULES

@@ -16,12 +16,34 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"
 CALL = str(Path(__file__).with_name("unlocked.py"))
 SERVER = Path(__file__).with_name("fork_server.py")
 PATIENCE_S = 300
 Done = subprocess.CompletedProcess[str]
+
+
+def is_without(what: str) -> bool:
+    """Return whether `BENCHCTL_TESTS_WITHOUT` names what this machine is known to lack."""
+    return what in map(str.strip, os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","))
+
+
+@cache
+def mount_namespace() -> tuple[str, ...]:
+    """Return the command that runs another one where it may mount. Skip or fail if there is none."""
+    attempts = ("unshare", "--mount"), ("unshare", "--user", "--map-root-user", "--mount")
+    mount = ("sh", "-c", 'mount -t tmpfs none "$0"', tempfile.gettempdir())
+    for command in attempts:
+        probe = subprocess.run([*command, *mount], capture_output=True, text=True, check=False)
+        if not probe.returncode:
+            return command
+    reason = f"no file system can be mounted here: {probe.stderr.strip()}"
+    if is_without("mounts"):
+        pytest.skip(reason)
+    pytest.fail(f"{reason}. Where a machine is known to be without: BENCHCTL_TESTS_WITHOUT=mounts")
 
 
 def executable(path: Path, text: str) -> None:

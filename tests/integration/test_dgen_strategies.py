@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.integration.processes import Done, executable, wait_for
+from tests.integration.processes import Done, executable, mount_namespace, wait_for
 
 ROOT = Path(__file__).parents[2]
 STRATEGIES = ("python-loop", "python-threads")
@@ -174,16 +174,12 @@ def test_errors_are_one_line_and_leave_no_file(call: Call, tmp_path: Path, strat
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_full_disk_is_an_error(program: Path, tmp_path: Path, strategy: str) -> None:
-    namespace = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c"]
-    probe = subprocess.run([*namespace, "true"], capture_output=True, text=True, check=False)
-    if probe.returncode:
-        pytest.skip(f"no file system can be mounted here: {probe.stderr.strip()}")
     script = (
         'mount -t tmpfs -o size=2m none "$1" && cd "$1" || exit 99; '
         '"$2" run write --strategy "$3" --size 4MiB data; code=$?; ls -A; exit $code'
     )
     done = subprocess.run(
-        [*namespace, script, "sh", tmp_path, program, strategy],
+        [*mount_namespace(), "sh", "-c", script, "sh", tmp_path, program, strategy],
         env={**os.environ, "BENCHCTL_PYTHON": sys.executable},
         capture_output=True,
         text=True,

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import shutil
 import signal
@@ -18,6 +17,7 @@ from tests.integration.processes import (
     executable,
     fake_hyperfine,
     install_fake,
+    is_without,
     isolated,
     start,
     wait_for,
@@ -240,7 +240,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
 
 
 @pytest.mark.skipif(
-    "perf" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
+    is_without("perf"),
     reason="BENCHCTL_TESTS_WITHOUT names perf",
 )
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """Tests of signed records with real keys and ssh-keygen."""
 
-import os
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +9,7 @@ import pytest
 
 from bench_framework.store import layout, manifest
 from tests.integration import processes
-from tests.integration.processes import Done
+from tests.integration.processes import Done, is_without
 
 SCENARIO = """\
 version: 1
@@ -26,7 +25,7 @@ answer: {compare: none}
 pytestmark = [
     pytest.mark.real,
     pytest.mark.skipif(
-        "ssh-keygen" in os.environ.get("BENCHCTL_TESTS_WITHOUT", "").split(","),
+        is_without("ssh-keygen"),
         reason="BENCHCTL_TESTS_WITHOUT names ssh-keygen",
     ),
 ]

@@ -1,6 +1,8 @@
 """Fixtures to measure plans into real records, with the fake or the real hyperfine."""
 
 import json
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -24,7 +26,7 @@ from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Block, Build, Event, PreparedInput
 from bench_framework.store.records import Record
 from tests import build
-from tests.integration.processes import FAKES, install_fake
+from tests.integration.processes import FAKES, ROOT, install_fake
 
 WORKER = str(FAKES / "worker")
 
@@ -154,6 +156,17 @@ class Laboratory:
 def launcher() -> Iterator[Launcher]:
     with Launcher() as running:
         yield running
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Return an empty folder whose files are on a disk, elsewhere if the temporary folder is in memory."""
+    places = [p for p in (tmp_path, Path("/var/tmp"), Path.home(), ROOT) if os.access(p, os.W_OK)]
+    place = next((p for p in places if host.filesystem_of(p) not in host.IN_MEMORY), None)
+    if place is None:
+        pytest.skip(f"all of these folders are in memory: {', '.join(map(str, places))}")
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

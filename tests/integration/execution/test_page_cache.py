@@ -33,14 +33,6 @@ NEARLY_ALL: Any = pytest.approx(1.0, abs=0.01)
 
 
 @pytest.fixture
-def disk(tmp_path: Path) -> Path:
-    """A folder whose files are on a disk."""
-    if host.filesystem_of(tmp_path) in host.IN_MEMORY:
-        pytest.skip("the temporary folder is in memory: set TMPDIR to one on a disk")
-    return tmp_path
-
-
-@pytest.fixture
 def data(disk: Path) -> Path:
     """A file that no filesystem can shrink."""
     path = disk / "data"

@@ -30,7 +30,7 @@ def expects(cpus: Sequence[int]) -> list[str]:
 def test_an_axis_pins_the_timed_program_and_no_other_cell(real: Any) -> None:
     mine = sorted(os.sched_getaffinity(0))
     if len(mine) < 2:
-        pytest.skip("needs two CPUs")
+        pytest.skip("one CPU cannot show a pinned program: this needs two")
     last = mine[-1]
     policy = MeasurePolicy(rounds_min=2, rounds_max=2, until="rounds", warmup_rounds=0)
     arms = {"free": expects(mine), "pinned": expects([last]), "astray": expects([last])}
