@@ -103,9 +103,10 @@ def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
 def test_the_forest_prints_the_text_of_every_point(
     document: Document, drawn: dict[str, str]
 ) -> None:
-    for figure in document.figures():
-        if figure.chart != "forest":
-            continue
+    forests = [figure for figure in document.figures() if figure.chart == "forest"]
+    assert all(figure.points for figure in forests)
+    assert forests
+    for figure in forests:
         labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
         for point in figure.points:
             assert {point.lead, point.text} - {""} <= set(labels)

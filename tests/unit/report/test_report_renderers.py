@@ -283,7 +283,9 @@ def test_markdown_lines_cannot_begin_a_block() -> None:
 
 
 def test_markdown_tables_keep_their_columns(text: str) -> None:
-    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert len(tables) > 5
+    for block in tables:
         lines = block.strip().split("\n")
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
         assert re.fullmatch(r"\|(:?-+:?\|)+", lines[1])
