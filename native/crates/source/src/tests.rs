@@ -23,14 +23,17 @@ fn file(folder: &Path, size: usize) -> PathBuf {
     path
 }
 
-/// Modes that can run here. Missing modes are printed, never skipped silently.
+/// Modes that can run here. Only rings and direct I/O may be missing.
 fn available() -> impl Iterator<Item = &'static Mode> {
     MODES.iter().copied().filter(|mode| match (mode.probe)() {
-        None => true,
-        Some(why) => {
-            eprintln!("{} is not tested: {why}", mode.name);
+        Some(why) if mode.name == "direct" => {
+            eprintln!(
+                "{} is not tested, its file system lacks it: {why}",
+                mode.name
+            );
             false
         }
+        absent => needs::can_have("io_uring", absent),
     })
 }
 

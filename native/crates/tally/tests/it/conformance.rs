@@ -17,6 +17,8 @@ use tally::{hasher, order, runtime, tokenizer};
 use unicode_segmentation::UnicodeSegmentation;
 use worker::exit::Failure;
 
+use crate::needs;
+
 /// The sample takes every 13th combination. No axis has a multiple of 13 values, so the sample has each value of each axis.
 const SAMPLE: usize = 13;
 
@@ -129,19 +131,19 @@ fn list_count(count: &Count) -> String {
         })
 }
 
-/// Modes that can run here. Missing modes are printed, never skipped silently.
-fn modes() -> Vec<&'static Mode> {
-    let available = source::MODES
-        .iter()
-        .copied()
-        .filter(|mode| match (mode.probe)() {
-            None => true,
-            Some(why) => {
-                eprintln!("{} is not tested: {why}", mode.name);
-                false
-            }
-        });
-    available.collect()
+/// Modes that can run here. Only rings and direct I/O may be missing.
+pub fn modes() -> Vec<&'static Mode> {
+    let can_run = |mode: &&Mode| match (mode.probe)() {
+        Some(why) if mode.name == "direct" => {
+            eprintln!(
+                "{} is not tested, its file system lacks it: {why}",
+                mode.name
+            );
+            false
+        }
+        absent => needs::can_have("io_uring", absent),
+    };
+    source::MODES.iter().copied().filter(can_run).collect()
 }
 
 /// A job with the first value of each axis, but for the mode and the runtime's threads.
