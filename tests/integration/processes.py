@@ -33,7 +33,7 @@ def is_without(what: str) -> bool:
 
 @cache
 def mount_namespace() -> tuple[str, ...]:
-    """Return the command that runs another one where it may mount. Skip or fail if there is none."""
+    """Return the command that runs another one where it may mount. Skip or fail without one."""
     attempts = ("unshare", "--mount"), ("unshare", "--user", "--map-root-user", "--mount")
     mount = ("sh", "-c", 'mount -t tmpfs none "$0"', tempfile.gettempdir())
     for command in attempts:
