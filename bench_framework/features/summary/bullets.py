@@ -28,6 +28,8 @@ from bench_framework.model.verdict import Share, Verdict
 from bench_framework.stats.portable_math import log
 
 MOST_EFFECTS: Final = 3
+MOST_JUDGED: Final = 3
+"""Most comparisons that a line about a declared metric states."""
 MOST_CHANGES: Final = 3
 """Most changes of memory and CPU time that are stated one by one."""
 LARGE: Final = 2.0
@@ -39,6 +41,7 @@ LEAST_ORDERED: Final = 2
 def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
     yield from _unstable(view)
+    yield from _judged_metrics(view, item)
     if view.plan.revisions is None:
         yield from _cost(view, item)
         yield from _overlap(view, item)
@@ -67,6 +70,22 @@ def _unstable(view: SummaryView) -> Iterator[Claim]:
             total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
         )
         yield Claim(view.label(changed[-1].cell_id), fact=fact)
+
+
+def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:
+    """Yield the comparisons with the baseline in each declared metric that is judged but not the main one."""
+    baseline = view.plan.baseline_cell(item.id)
+    declared = {metric.name for metric in view.plan.metrics}
+    for metric in view.plan.judge.metrics if baseline is not None else ():
+        if metric == view.metric or metric not in declared:
+            continue
+        pairs = (view.pair(cell.id, baseline.id, metric) for cell in view.compared(item.id))
+        compared = [view.evidence(c) for c in pairs if c is not None and not c.verdict.refused]
+        if compared:
+            more = len(compared) - MOST_JUDGED
+            fact = facts.JudgedMetric(compared=tuple(compared[:MOST_JUDGED]), more=max(0, more))
+            cells = tuple(dict.fromkeys(c for e in compared for c in e.cells))
+            yield Claim("", metric=metric, scope=view.scope(item.id), cells=cells, fact=fact)
 
 
 def _changes(view: SummaryView) -> Iterator[Claim]:

@@ -68,6 +68,7 @@ Fact = (
     | GateNote
     | UnstableRatios
     | ResourceChanges
+    | JudgedMetric
     | Resources
     | Overlaps
     | BestByInput

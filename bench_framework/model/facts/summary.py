@@ -165,6 +165,18 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedMetric:
+    """The comparisons with the baseline in a declared metric that the scenario judges, on one input."""
+
+    kind: Literal["summary"] = "summary"
+    form: Literal["judged_metric"] = "judged_metric"
+    compared: tuple[Evidence, ...]
+    """In the order of the table of results."""
+    more: int = 0
+    """Further comparisons."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Overlap:
     """Rates of variants relative to stages that run one after the other."""
 

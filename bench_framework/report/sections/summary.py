@@ -160,7 +160,11 @@ def lines(data: ReportData) -> list[Claim]:
     # The decision says which variant is best on every input.
     left_out = (facts.UnstableRatios, *((facts.BestEverywhere,) if recommended(data) else ()))
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
-    first = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
+    first = [
+        c
+        for c in summary
+        if isinstance(c.fact, facts.JudgedMetric | facts.Resources | facts.MeanEffects)
+    ]
     chosen = [
         *takeaways,
         *contrasts[:MOST_CONTRASTS],

@@ -8,14 +8,21 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts.answers import RevisionsAnswer
-from bench_framework.model.facts.summary import Confidence, FailedCheck, Recommendation
+from bench_framework.model.facts.summary import (
+    Confidence,
+    FailedCheck,
+    JudgedMetric,
+    Recommendation,
+)
 from bench_framework.model.metrics import ANONYMOUS
 from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Block, Event
 from bench_framework.model.result.judgement import Judgement
+from bench_framework.model.verdict import Verdict
 from tests.unit.judging.conftest import Study, timing
 
 
@@ -62,6 +69,24 @@ def test_comparisons_are_counted_by_input() -> None:
     plan = replace(example.plan, further_baselines=(b,))
     more = confidence(judge(plan, blocks, {}, example.inputs(), example.looks()))
     assert (more.total, more.references, more.contrasts) == (6, 2, 0)
+
+
+def test_a_declared_metric_that_is_judged_is_in_the_summary() -> None:
+    example = Study(arms=("a", "b", "c", "d", "e"), policy=JudgePolicy(metrics=("wall", "pops")))
+    pops = DeclaredMetric("pops", "stdout", "count", direction="lower")
+    plan = replace(example.plan, metrics=(pops,))
+    program = {cell.id: example.arm_of(cell) for cell in plan.cells}
+    blocks = [
+        replace(b, metrics={"pops": 100.0 if program[b.cell_id] in ("a", "control") else 200.0})
+        for b in example.blocks(timing({"b": -0.2, "c": -0.3}))
+    ]
+    judged = judge(plan, blocks, {}, example.inputs(), example.looks())
+    (claim,) = [c for c in judged.claims if isinstance(c.fact, JudgedMetric)]
+    assert isinstance(claim.fact, JudgedMetric)
+    assert claim.metric == "pops"
+    assert [e.subject for e in claim.fact.compared][:2] == ["c", "b"]
+    assert {e.verdict for e in claim.fact.compared} == {Verdict.WORSE}
+    assert claim.fact.more == 1
 
 
 def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
