@@ -186,6 +186,7 @@ def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(fa
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     [event] = events_of(record, "BX210")
     assert event.message == "b prints a different result from a"
+    assert "`differs: warn` under `answer`" in (event.help or "")
     assert dict(event.details)["digest"] == "right… ≠ other…"
     assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
 
@@ -615,7 +616,7 @@ def test_the_event_of_a_failed_cell_has_a_command_to_reproduce_it(fake: Any) -> 
         "`exit-codes: [0, 3]` in the scenario, or with `--exit-codes 0,3`"
     )
     assert dict(event.details)["command"] == """run-b 'it'"'"'s'"""
-    assert (event.effect or "").endswith("all other configurations are measured")
+    assert event.effect == "its failed rounds are left out of comparisons"
 
 
 def test_a_failure_of_the_baseline_states_its_effect(fake: Any) -> None:
