@@ -11,12 +11,11 @@ from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.decision import Change
-from bench_framework.model.result.gate import BudgetState, GatedPair, Gating
+from bench_framework.model.result.gate import CONFIRMATION_LEVEL, BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.numbers import format_percent
 from bench_framework.units import counted
 
-CONFIRMATION_LEVEL: Final = 0.05
 FEWEST_CONFIRMING: Final = 18
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
@@ -85,7 +84,8 @@ def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
 
 
 def _worse(gating: Gating) -> list[str]:
-    pairs, what = gating.in_state("worse"), "worse than tolerated"
+    # The estimate is compared with the margin. The interval may reach into it.
+    pairs, what = gating.in_state("worse"), "worse, estimated at more than tolerated"
     if len(gating.hosts) < BOTH:
         return _counted(pairs, what)
     first, second = gating.hosts

@@ -15,6 +15,8 @@ PairState = Literal[
 ]
 """State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains
 if the pair is not measured again."""
+CONFIRMATION_LEVEL: Final = 0.05
+"""The family-wise α of the second measurement."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
 
 

@@ -22,6 +22,7 @@ from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import (
+    CONFIRMATION_LEVEL,
     BudgetFinding,
     Explanation,
     Failure,
@@ -165,12 +166,12 @@ def page_of(
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
-    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
+    rows = [_row(plan, pair, gating.level, seconds[pair.cell_id]) for pair in gating.pairs]
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     order = (*FULL_ROWS, "passed")
     how = (
-        f"{counted(gating.rounds, 'round')}; probability of a false alarm in the first measurement: "
+        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; probability of a false alarm in the first measurement: "
         f"at most {format_percent(gating.level)}, for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )
@@ -274,15 +275,20 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
     return GateRow(where, _MEASUREMENT, "failed", "✕", "x", failure.text, took, word)
 
 
-def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
+def _interval(level: float) -> str:
+    """Return the name of the confidence intervals of a measurement."""
+    return f"{format_percent(1 - level, digits=4)} CI"
+
+
+def _row(plan: Plan, pair: GatedPair, level: float, seconds: float) -> GateRow:
     # A page of two revisions names them once.
     texts = [
         text if plan.revisions is None else brief for text, brief in (pair.text, pair.again_text)
     ]
     parts = [texts[0]] if texts[0] else []
     if texts[1]:
-        parts = [f"first measurement: {part}" for part in parts]
-        parts.append(f"second measurement: {texts[1]}")
+        parts = [f"first measurement ({_interval(level)}): {part}" for part in parts]
+        parts.append(f"second measurement ({_interval(CONFIRMATION_LEVEL)}): {texts[1]}")
     parts += [phrase(reason) for reason in pair.reasons if not _is_stated(pair, reason)]
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     place = _place(plan, pair.cell_id)

@@ -12,7 +12,9 @@ from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
-from bench_framework.model.result.gate import Explanation, Gating
+from bench_framework.model.result.gate import Explanation, GatedPair, Gating, PairText
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage, GateRow
 
@@ -47,7 +49,23 @@ def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gating = Gating((), 0.01, 2, 11, 12, 0, ())
     gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
-    assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
+    assert (
+        gate.how
+        == f"12 rounds; brackets: 99\u202f% CI; {risk}, for 2 timed comparisons and 11 interim analyses"
+    )
+
+
+def test_each_of_two_measurements_has_the_level_of_its_interval() -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    c = Comparison(cell.id, "", "wall", "headline", Verdict.WORSE, thresholds=Thresholds(0.02, 0.0))
+    first, second = PairText("x", "61 % slower [8, 123]"), PairText("x", "80 % slower [20, 138]")
+    pair = GatedPair(cell.id, "wall", 0.02, "worse", c, first, again=c, again_text=second)
+    gating = Gating((pair,), 0.01 / 3, 2, 11, 12, 1, ())
+    (shown,) = gate_page.page_of(plan, gating, (), "20260101T0000Z", "").rows
+    one, two = shown.sentence.split("; ")
+    assert one.startswith("first measurement (99.67\u202f% CI): ")
+    assert two.startswith("second measurement (95\u202f% CI): ")
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
