@@ -171,8 +171,8 @@ def page_of(
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     order = (*FULL_ROWS, "passed")
     how = (
-        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; probability of a false alarm in the first measurement: "
-        f"at most {format_percent(gating.level)}, for {counted(gating.family, 'timed comparison')} and "
+        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; "
+        f"probability of a false alarm in the first measurement: at most {format_percent(gating.level)}, for {counted(gating.family, 'timed comparison')} and "
         f"{interim_analyses(gating.looks)}"
     )
     if gating.hosts:
