@@ -172,6 +172,11 @@ def _notes(history: History) -> list[str]:
     lines = [
         f"Left out: {counted(number, 'record')}, {reason}." for reason, number in reasons.items()
     ]
+    if changed := {p.record for one in history.series for p in one.points if p.dirty}:
+        after = ", after its commit" if history.order == "revision" else ""
+        lines.append(
+            f"Uncommitted changes (+): {counted(len(changed), 'record')}; each is a point of its own{after}."
+        )
     if outliers:
         lines.append(
             f"{counted(sum(outliers.values()), 'value')} of {counted(len(outliers), 'record')} differ "

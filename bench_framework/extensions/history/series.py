@@ -245,21 +245,25 @@ def _placed(
 ) -> Iterable[_Reading]:
     """Yield readings with the places of their points, in the order of commit, uncommitted changes and time.
 
-    A configuration whose revision never changes, such as an anchor, has the newest commit of its record.
+    A configuration whose revision never changes, such as an anchor, has the newest state of its record.
     """
-    newest = defaultdict[int, int](lambda: -1)
+
+    def state(r: _Reading) -> tuple[int, bool]:
+        return positions.get(r.point.revision or "", -1), bool(positions and r.point.dirty)
+
+    newest = defaultdict[int, tuple[int, bool]](lambda: (-1, False))
     revisions = defaultdict[str, set[str | None]](set)
     for r in readings:
-        newest[r.number] = max(newest[r.number], positions.get(r.point.revision or "", -1))
+        newest[r.number] = max(newest[r.number], state(r))
         revisions[r.series].add(r.point.revision)
     keyed = []
     for r in readings:
         fixed = len(revisions[r.series]) == 1
-        position = newest[r.number] if fixed else positions.get(r.point.revision or "", -1)
+        position, dirty = newest[r.number] if fixed else state(r)
         if positions and position < 0:
             left_out[r.point.record] = NOT_IN_HEAD
         else:
-            keyed.append(((position, bool(positions and r.point.dirty), r.number), r))
+            keyed.append(((position, dirty, r.number), r))
     order = {key: place for place, key in enumerate(sorted({key for key, _ in keyed}))}
     for key, r in sorted(keyed, key=lambda pair: pair[0]):
         yield r._replace(point=replace(r.point, place=order[key]))

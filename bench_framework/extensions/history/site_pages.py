@@ -169,9 +169,9 @@ def _machine(
         {
             "when": (when := f"{point.started[:10]} {point.started[11:16]}"),
             # Backfilled records are not in the order of their dates.
-            "end": (by_commit and (point.revision or "")[:COMMIT]) or when,
+            "end": (by_commit and _state(point)) or when,
             "report": records[point.record].address if point.record in records else "",
-            "revision": (point.revision or "")[:COMMIT],
+            "revision": _state(point),
             "commit": commits.link(point.revision),
         }
         for point in order
@@ -185,6 +185,12 @@ def _machine(
         "changes": changes,
         "data": {"records": listed, "charts": [chart.pop("data") for chart in charts]},
     }
+
+
+def _state(point: HistoryPoint) -> str:
+    """Return the commit that a record measured, and whether it had uncommitted changes."""
+    commit = (point.revision or "")[:COMMIT]
+    return f"{commit} + changes" if commit and point.dirty else commit
 
 
 def _chart(

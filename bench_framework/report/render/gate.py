@@ -170,9 +170,10 @@ def page_of(
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     order = (*FULL_ROWS, "passed")
+    risk, family = format_percent(gating.level), counted(gating.family, "timed comparison")
     how = (
-        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; "
-        f"probability of a false alarm in the first measurement: at most {format_percent(gating.level)}, for {counted(gating.family, 'timed comparison')} and "
+        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; probability of a "
+        f"false alarm in the first measurement: at most {risk}, for {family} and "
         f"{interim_analyses(gating.looks)}"
     )
     if gating.hosts:

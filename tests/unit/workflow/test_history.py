@@ -276,6 +276,27 @@ def test_a_configuration_with_a_fixed_revision_is_at_the_commit_of_its_record(
     assert [[p.place for p in one.points] for one in result.series] == [list(range(6))] * 4
 
 
+def test_uncommitted_changes_are_points_after_their_commit(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        first, *rest = builds(plan, number % 3)
+        rest = [replace(build, dirty=number < 3) for build in rest]
+        times = {cell.id: 0.1 for cell in plan.cells}
+        fixed = replace(first, revision="v1")
+        write_record(tmp_path, plan, number, [fixed, *rest], times, host=HOST)
+    monkeypatch.setattr(histories, "_positions", lambda *_: {commit(n): n for n in range(6)})
+    result = scenario_history(tmp_path, "demo")
+    _, *others = [[(p.revision, p.dirty) for p in one.points] for one in result.series]
+    assert others == [[(commit(n), dirty) for n in range(3) for dirty in (False, True)]] * 3
+    # The points of a record are at one place, also those of a configuration with a fixed revision.
+    places: dict[str, set[int]] = {}
+    for p in (p for one in result.series for p in one.points):
+        places.setdefault(p.record, set()).add(p.place)
+    assert [len(place) for place in places.values()] == [1] * 6
+    assert "Uncommitted changes (+): 3 records" in " ".join(run(tmp_path, "demo").split())
+
+
 def test_the_plot_is_an_svg_file(tmp_path: Path, plan: Plan) -> None:
     write(tmp_path, plan, slower=1.2)
     run(tmp_path, "demo", "--plot", str(tmp_path / "x.svg"))
