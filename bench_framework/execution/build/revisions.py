@@ -177,10 +177,14 @@ def _commit(git: Git, repository: Path, revision: str) -> str | None:
 def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
     commit = _commit(git, repository, revision)
     if commit is None:
+        where = url or repository
+        if revision[:1] == "@" and revision[1:2].isalnum():  # git has @, @~1 and @{1}
+            name = revision[1:]
+            raise _missing("BX225.name-of-a-record", revision=revision, url=where, name=name)
         raise _missing(
             "BX225.no-revision",
             revision=revision,
-            url=url or repository,
+            url=where,
             shallow=_is_shallow(git, repository),
         )
     return commit

@@ -50,6 +50,12 @@ _LEGEND: Final = (
     "Changed: in each record its ratio to the anchors, round by round; the table shows B ÷ A.",
 )
 
+_IN_ONE_RECORD: Final = (
+    "No time is compared: times of two sessions need a configuration that is the same in both records, and did not "
+    "change. To compare two builds, measure both in the same rounds: `benchctl gate --base REV SCENARIO` builds two "
+    "revisions, and `benchctl ab OLD NEW` compares two files."
+)
+
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
     """Return the page of ``benchctl compare RECORD_A RECORD_B``, which is always exploratory."""
@@ -87,6 +93,9 @@ def _blocks(bridge: Bridge, claims: Sequence[Claim], unit_family: str) -> Iterat
     for metric in dict.fromkeys(row.comparison.metric for row in bridge.cells):
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
         yield _table(bridge, metric, rows, unit_family)
+    timed = [r for r in bridge.cells if r.role == "changed" and not is_exact(r.comparison.metric)]
+    if timed and all(r.comparison.verdict is Verdict.NOT_COMPARABLE for r in timed):
+        yield blocks.Fallback(_IN_ONE_RECORD)
     if bridge.remarks:
         remarks = "; ".join(bridge.remarks)
         yield blocks.Fallback(f"Also different, and corrected only by the anchors: {remarks}.")

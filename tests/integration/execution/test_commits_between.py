@@ -121,6 +121,21 @@ def test_a_crate_that_a_revision_does_not_contain_is_named(repository: Repositor
     assert caught.value.code == "BX225"
 
 
+def test_the_name_of_a_record_is_no_revision(repository: Repository) -> None:
+    repository.commit("a")
+    for revision, of_record in (("@main", True), ("@~7", False)):
+        with pytest.raises(BenchError) as caught:
+            revisions.commit_of(
+                repository.runner,
+                repository.cache,
+                crate=repository.folder / "crate",
+                url=None,
+                revision=revision,
+            )
+        assert caught.value.code == "BX225"
+        assert ("benchctl baseline compare main" in caught.value.fix) is of_record
+
+
 def test_a_missing_git_is_named(repository: Repository, launcher: Launcher, tmp_path: Path) -> None:
     repository.commit("a")
     repository.runner = revisions.Git(launcher, {**host.environment(), "PATH": str(tmp_path)})

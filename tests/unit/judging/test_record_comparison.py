@@ -6,7 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.features.record_comparison import anchors, compute as record_comparison
+from bench_framework.features.record_comparison import (
+    anchors,
+    compute as record_comparison,
+    section as section_of_records,
+)
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.features.record_comparison.sentences import claims
 from bench_framework.model.plan.arguments import BIN
@@ -16,6 +20,7 @@ from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.blocks import Fallback
 from bench_framework.stats.welch import Contrast
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
@@ -169,12 +174,21 @@ def test_one_of_two_anchors_that_moved_is_enough_to_refuse() -> None:
     )
 
 
+def advice(result: Bridge) -> str:
+    """Return what the page says apart from claims and tables."""
+    (section,) = section_of_records.document(result, "demo", "?", "iec").sections
+    return " ".join(b.text for b in section.blocks if isinstance(b, Fallback))
+
+
 def test_without_an_anchor_nothing_is_compared() -> None:
     before, after = pair()
     after.code = {arm: f"{code}-2" for arm, code in after.code.items()}
     result = record_comparison.bridge(before.side(), after.side())
     assert not rows(result, "anchor")
     assert {r.comparison.reason for r in rows(result, "changed")} == {Reason(ReasonCode.NO_ANCHOR)}
+    assert "benchctl gate --base" in advice(result)
+    before, after = pair()
+    assert not advice(record_comparison.bridge(before.side(), after.side()))
 
 
 @pytest.mark.parametrize(
