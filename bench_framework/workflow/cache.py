@@ -15,13 +15,23 @@ from bench_framework.execution.progress import Observer
 from bench_framework.registry import registry
 from bench_framework.scenario.document import suggest
 from bench_framework.store import baselines, finding
-from bench_framework.store.layout import draft_of, in_use, is_draft, is_draft_of_record, is_in_use
+from bench_framework.store.layout import (
+    draft_of,
+    in_use,
+    is_draft,
+    is_draft_of_record,
+    is_in_use,
+    is_record_id,
+)
 from bench_framework.units import counted
+from bench_framework.workflow.scenarios.suite_files import SUITES
+from bench_framework.workflow.self_test_results import SELF_TESTS
 
 _OF_EXTENSIONS = tuple(registry().targets("cache folder"))
-KINDS = ("builds", "binaries", "data", "tools", "scratch", "records", *_OF_EXTENSIONS)
-ONLY_BY_NAME = ("records", *_OF_EXTENSIONS)
+_IN_RESULTS = ("records", SUITES, SELF_TESTS)
+ONLY_BY_NAME = (*_IN_RESULTS, *_OF_EXTENSIONS)
 """Kinds that contain measurements, also unfinished ones. They are removed only if the user names them."""
+KINDS = ("builds", "binaries", "data", "tools", "scratch", *ONLY_BY_NAME)
 STALE_S = 3600.0
 """Age from which a draft in the results is one of a killed process, which would have taken seconds."""
 MOST_CAUSES = 3
@@ -36,7 +46,7 @@ FOLDERS = {
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A file or folder that is removed as a whole. All but records are recreated when needed."""
+    """A file or folder that is removed as a whole. All but those of the results are recreated when needed."""
 
     kind: str
     path: Path
@@ -89,7 +99,7 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
         for item in items:
             try:
                 with suppress(FileNotFoundError):
-                    remove = _remove_record if item.kind == "records" else _remove
+                    remove = _remove_results if item.kind in _IN_RESULTS else _remove
                     remove(item.path)
             except OSError as error:
                 refused.append(error)
@@ -100,11 +110,11 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
         )
 
 
-def _remove_record(path: Path) -> None:
-    """Remove a record, in which no process can begin to measure meanwhile."""
+def _remove_results(path: Path) -> None:
+    """Remove a folder of results, in which no process can begin to measure meanwhile."""
     with in_use(path) as free:
         if not free:
-            raise OSError(errno.EBUSY, "another process measures this record", str(path))
+            raise OSError(errno.EBUSY, "another process measures here", str(path))
         _remove(path)
 
 
@@ -137,6 +147,9 @@ def _items_of_kind(
         exclusions.update(baseline.folder_in(results) for baseline in readable)
         every = (*finding.find_records(results, without_rounds=True), *finding.find_steps(results))
         paths = [path for path in every if path not in exclusions and not is_in_use(path)]
+    elif kind in _IN_RESULTS:
+        folders = sorted((results / kind).glob("*Z*"))
+        paths = [path for path in folders if is_record_id(path.name) and not is_in_use(path)]
     elif kind == "scratch":
         steps = (path for path in results.glob("*/*/.*Z*.part") if is_draft_of_record(path))
         parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"), *steps)

@@ -146,22 +146,23 @@ def _test(
     """Measure the trials of a gate, and write their result. Return its folder, too."""
     with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, _):
         pass
-    within = replace(options, results=folder, fresh=True, profile=False)
-    plan, left = gate.plan, [0.0, gate.share] * repetitions
-    level, only = plan.judge.gate.level, plan.invocation.only
-    test = SelfTest(plan.name, plan.scenario_sha256, only, gate.share, gate.margin, level, ())
-    while left:
-        number, share = len(test.trials), left.pop(0)
-        more = f" of at least {2 * repetitions}" if number < 2 * repetitions else ""
-        observer.notify(Message(page.progress(share, f"{number + 1}{more}")))
-        trial = self_test_plan(plan, share, number, clock)
-        done = _trial(trial, gate.text, share, within, observer)
-        test = replace(test, trials=(*test.trials, done))
-        if done.state == "failed":
-            break
-        if not left and test.missed is None and test.smallest is not None:
-            left = [half] if (half := test.smallest / 2) >= SMALLEST else []
-    layout.write_all(folder, {RESULT: wire.indented(self_test_document(test))})
+    with layout.in_use(folder):  # `clean` does not remove it meanwhile
+        within = replace(options, results=folder, fresh=True, profile=False)
+        plan, left = gate.plan, [0.0, gate.share] * repetitions
+        level, only = plan.judge.gate.level, plan.invocation.only
+        test = SelfTest(plan.name, plan.scenario_sha256, only, gate.share, gate.margin, level, ())
+        while left:
+            number, share = len(test.trials), left.pop(0)
+            more = f" of at least {2 * repetitions}" if number < 2 * repetitions else ""
+            observer.notify(Message(page.progress(share, f"{number + 1}{more}")))
+            trial = self_test_plan(plan, share, number, clock)
+            done = _trial(trial, gate.text, share, within, observer)
+            test = replace(test, trials=(*test.trials, done))
+            if done.state == "failed":
+                break
+            if not left and test.missed is None and test.smallest is not None:
+                left = [half] if (half := test.smallest / 2) >= SMALLEST else []
+        layout.write_all(folder, {RESULT: wire.indented(self_test_document(test))})
     return folder, test
 
 

@@ -23,7 +23,7 @@ def clean(
         Argument(
             metavar="KIND",
             help="Kinds of items. Default: builds, binaries, data, tools, scratch. Only if named: "
-            + ", ".join(("records", *registry().targets("cache folder")))
+            + ", ".join(("records", "suites", "self-tests", *registry().targets("cache folder")))
             + ".",
         ),
     ] = None,
@@ -42,8 +42,9 @@ def clean(
 
     Removal waits for the builds and measurements of other processes. A record
     that another process measures is not listed. The kind scratch contains the
-    temporary folders and unfinished records of killed processes. The folders
-    suites and self-tests of the results are never listed.
+    temporary folders and unfinished records of killed processes. An item of
+    suites is the result of a suite without its records, and an item of
+    self-tests the result of a self-test with its records.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.cache import CleanDocument, list_items, remove_items
@@ -63,9 +64,9 @@ def clean(
         return
     for item in items:
         size, days = format_size(item.bytes), item.age_s / 86400
-        console.emit(f"{item.kind:<9} {size:>10}  {fixed(days, 1):>5} d  {item.path}")
+        console.emit(f"{item.kind:<10} {size:>10}  {fixed(days, 1):>5} d  {item.path}")
     for kind in dict.fromkeys(item.kind for item in items):
         sizes = [item.bytes for item in items if item.kind == kind]
-        console.emit(f"{kind:<9} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")
+        console.emit(f"{kind:<10} {format_size(sum(sizes)):>10}  in {counted(len(sizes), 'item')}")
     total = f"{counted(len(items), 'item')}, {format_size(sum(item.bytes for item in items))}"
     console.emit(f"removed: {total}" if yes else f"total: {total}; --yes removes them")

@@ -236,6 +236,28 @@ def test_clean_removes_no_record_that_another_process_measures(
     assert not path.exists()
 
 
+def test_suites_and_self_tests_are_removed_only_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "FOLDERS", (tmp_path,))
+    folders = {}
+    for kind in ("suites", "self-tests"):
+        (tmp_path / kind / "notes").mkdir(parents=True)
+        with layout.new_folder(tmp_path / kind, AT) as (folder, draft):
+            (draft / "result.json").write_text("{}")
+        folders[kind] = folder
+    assert not {item.path for item in cache.list_items(tmp_path)} & {*folders.values()}
+    for kind, folder in folders.items():
+        items = cache.list_items(tmp_path, kinds=(kind,))
+        assert [item.path for item in items] == [folder]
+        with layout.in_use(folder):
+            assert cache.list_items(tmp_path, kinds=(kind,)) == ()
+            with pytest.raises(MachineError):
+                cache.remove_items(items, SilentObserver())
+        cache.remove_items(items, SilentObserver())
+        assert [path.name for path in (tmp_path / kind).iterdir()] == ["notes"]
+
+
 def test_a_full_disk_keeps_the_earlier_profile(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
