@@ -113,6 +113,8 @@ def measure_several(
     suite = Suite(plan, options, confirm=confirm)
     if suite.continued:
         console.say(f"continuing {suite.folder}; --fresh begins again")
+    for scenario, reason in suite.discarded:
+        console.say(f"{scenario} is measured again: {reason}")
     events = SuiteEvents(
         partial(_announce, console, len(plan.members)), partial(_measured, console), console.error
     )

@@ -196,7 +196,12 @@ def test_a_finished_scenario_is_measured_again_if_its_result_is_not_that_of_the_
     elif change == "record":
         shutil.rmtree(suite / "results" / "even")
     words = ("--no-confirm",) if change == "option" else ()
-    benchctl(suite, "gate", "bench", "--quiet", *words, code=0)
+    done = benchctl(suite, "gate", "bench", *words, code=0)
+    reasons = {"program": "its sources or its program changed", "record": "its record was removed"}
+    assert ("even is measured again: " + reasons.get(change, "") in done.stderr) is (
+        change in reasons
+    )
+    assert "slow is measured again" not in done.stderr
     expected = ["even", "slow"] if change == "record" else ["even", "even", "slow"]
     assert sorted(scenarios_of(suite)) == expected
 

@@ -45,18 +45,35 @@ Displays = Callable[[], AbstractContextManager[Observer]]
 
 
 @dataclass(frozen=True, slots=True)
+class Subject:
+    """What a result of a scenario is about: digests of its plan and its programs, and the reason to skip it."""
+
+    plan: str
+    programs: str
+    skipped: str
+
+    def change(self, now: "Subject") -> str:
+        """Return what changed since; nothing if it is the same."""
+        if self.plan != now.plan:
+            return "its scenario or its patches changed"
+        if self.programs != now.programs:
+            return "its sources or its program changed, or its sources are in no repository"
+        return "the files that its revisions change are others" if self != now else ""
+
+
+@dataclass(frozen=True, slots=True)
 class State:
     """The content of `STATE`.
 
     Attributes:
-        key: digest of the command and its files.
-        digests: digest of the plan and the programs of each scenario.
+        key: digest of the command and its files, of which each is a scenario.
+        subjects: plan and programs of each scenario.
         used_s: time that the rounds of each scenario took.
         page: the rows so far.
     """
 
     key: str
-    digests: tuple[str, ...]
+    subjects: tuple[Subject, ...]
     used_s: tuple[float, ...]
     page: SuitePage
 
@@ -88,21 +105,23 @@ class Suite:
         self._confirm = confirm
         members = suite.members
         key = _key(suite, options, confirm=confirm)
-        digests = _digests(members)
+        subjects = _subjects(members)
         rows = tuple(_first_row(member, gated=suite.gated) for member in members)
         self.continued = False
+        discarded = list[tuple[str, str]]()
         unfinished = None if options.fresh else _unfinished(options.results, key)
         if unfinished is not None:
             self.folder, earlier = unfinished
-            every = zip(earlier.digests, earlier.page.rows, earlier.used_s, strict=True)
-            known = {
-                digest: (row, used_s)
-                for digest, row, used_s in every
-                if _has_files(options.results, row)
-            }
-            entries = [
-                known.get(digest, (row, 0.0)) for digest, row in zip(digests, rows, strict=True)
-            ]
+            entries = list[tuple[SuiteRow, float]]()
+            every = zip(earlier.subjects, earlier.page.rows, earlier.used_s, strict=True)
+            for (subject, row, used_s), now, new in zip(every, subjects, rows, strict=True):
+                reason = subject.change(now)
+                if not reason and not _has_files(options.results, row):
+                    reason = "its record was removed"
+                entries.append((new, 0.0) if reason else (row, used_s))
+                had_result = row.exit_code is not None or row.record
+                if reason and had_result and not (row.skipped or new.skipped):
+                    discarded.append((new.scenario, reason))
             rows, used = (tuple(items) for items in zip(*entries, strict=True))
             page = replace(earlier.page, rows=rows, level=suite.level, decisions=suite.decisions)
             self.continued = any(row.exit_code is not None and not row.skipped for row in rows)
@@ -119,8 +138,10 @@ class Suite:
                     suite.decisions,
                     rows,
                 )
-                _write_state(draft, State(key, digests, used, page))
-        self._state = State(key, digests, used, page)
+                _write_state(draft, State(key, subjects, used, page))
+        self.discarded = tuple(discarded)
+        """Scenarios whose earlier results are not used, and why."""
+        self._state = State(key, subjects, used, page)
         self._mark = ExitStack()
         self._mark.enter_context(layout.in_use(self.folder))
 
@@ -280,14 +301,13 @@ def _has_files(results: Path, row: SuiteRow) -> bool:
     return not row.record or (results / row.scenario / row.record / file).is_file()
 
 
-def _digests(members: Sequence[Member]) -> tuple[str, ...]:
-    """Return for each scenario a digest of its plan, its programs, and the reason to skip it."""
+def _subjects(members: Sequence[Member]) -> tuple[Subject, ...]:
+    """Return what the result of each scenario would be about."""
     states = states_of(member.plan for member in members)
-    parts = (
-        [plan_sha256(member.plan), state, member.skipped]
+    return tuple(
+        Subject(plan_sha256(member.plan), state, member.skipped)
         for member, state in zip(members, states, strict=True)
     )
-    return tuple(hashlib.sha256(json.dumps(part).encode()).hexdigest() for part in parts)
 
 
 def _key(suite: SuitePlan, options: RunOptions, *, confirm: bool) -> str:
