@@ -143,7 +143,7 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
 def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     """Return the folder of a path, ``SCENARIO/ID``, ``@last``, ``@prev`` or ``SCENARIO`` (newest).
 
-    ``@NAME`` and ``SCENARIO@NAME`` are the record of a baseline.
+    The path of a scenario's folder is its newest record, too. ``@NAME`` and ``SCENARIO@NAME`` are baselines.
 
     Without `without_rounds`, a newest record always has rounds. A record with an explicit name is
     still returned.
@@ -163,14 +163,18 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
             imported="" if without_rounds else " with rounds",
             root=root,
         )
+    named = False
     with contextlib.suppress(OSError):  # an invalid file name is not a record
-        for path in (root.__class__(text), root / text) if text.strip() else ():
+        places = (root.__class__(text), root / text) if text.strip() else ()
+        for path in places:
             folder = path.parent if path.is_file() else path
             if is_record(folder):
                 return folder
-        of_scenario = _newest(find_records(root, text, without_rounds=without_rounds))
-        if of_scenario is not None:
-            return of_scenario
+        for path in reversed(places):
+            records = find_records(path.parent, path.name, without_rounds=without_rounds)
+            if (of_scenario := _newest(records)) is not None:
+                return of_scenario
+        named = any(path.is_dir() for path in places)
     if "@" in text and "/" not in text:
         from bench_framework.store import baselines  # noqa: PLC0415 -- reads files of records
 
@@ -181,4 +185,6 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     others = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     if not text.strip():
         raise UsageError("BX101.no-name", newest=others)
+    if named:
+        raise UsageError("BX101.folder-without-records", text=text)
     raise UsageError("BX101.no-record", text=text, newest=others)

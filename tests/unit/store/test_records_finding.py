@@ -80,6 +80,17 @@ def test_a_record_has_several_names(tmp_path: Path) -> None:
     assert resolve(tmp_path, str(first.path / "report.html")) == first.path
 
 
+def test_the_folder_of_a_scenario_is_its_newest_record(tmp_path: Path) -> None:
+    newest = [create(tmp_path / "results", minute).path for minute in (4, 5)][1]
+    assert resolve(tmp_path / "elsewhere", str(newest.parent)) == newest
+    empty = tmp_path / "results" / "features"
+    empty.mkdir()
+    for folder in (empty, empty.parent):
+        with pytest.raises(UsageError, match="is no record, and no scenario") as caught:
+            resolve(tmp_path / "results", str(folder))
+        assert newest.name not in caught.value.message
+
+
 def test_where_rounds_are_needed_the_newest_record_with_rounds_is_used(tmp_path: Path) -> None:
     first, second = create(tmp_path, 4), create(tmp_path, 5)
     messages: list[str] = []
