@@ -230,6 +230,7 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert "plain + fast\n" not in done.stdout
     assert "output    first\n" in done.stdout  # blank lines before it are not shown
     page = " ".join(done.stdout.split())
+    assert "peak memory too small to measure (at most " in page
     assert "; the first interim analysis is after 12 rounds and 2 warm-up rounds (" in page
     assert done.stderr.count("warning[BX210]") == 1  # not for the variant with its own build
     assert "trial run" in benchctl("plan", "modes.yaml", mode="other").stdout

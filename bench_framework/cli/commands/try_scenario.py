@@ -113,7 +113,9 @@ def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
         items.append(("failed", trial.failure))
     if finished is not None:
         peak = trial.peak_bytes
-        memory = format_size(peak) if peak else f"at most {format_size(trial.inherited)}"
+        # The kernel reports at least the peak of the process that starts the program.
+        unknown = f"too small to measure (at most {format_size(trial.inherited)})"
+        memory = format_size(peak) if peak else unknown
         taken = format_duration(finished.seconds)
         items.append(("ended", f"{finished.how} after {taken}, peak memory {memory}"))
     items += _first_lines("output", output.printed)
