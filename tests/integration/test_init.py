@@ -118,6 +118,8 @@ def test_nothing_is_lost_without_force(workspace: Path) -> None:
     assert path.read_text() == "mine\n"
     benchctl(workspace, "init", "--package", "server", "--force", "--", "b")
     assert '["{bin}", b]' in path.read_text()
+    benchctl(workspace, "init", "--package", "server", "--force", "--")
+    assert 'command: ["{bin}"]' in path.read_text()
     (workspace / "bench" / "scenario.schema.json").write_text("mine\n")
     path.unlink()
     assert (

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import InputFile, WordsCommand, with_options
+from bench_framework.cli.arguments import AFTER_DASHES, InputFile, WordsCommand, with_options
 from bench_framework.cli.console import Console
 from bench_framework.errors import Interrupted
 from bench_framework.model.plan.invocation import CrateSelection
@@ -109,6 +109,7 @@ def init(
     )
 
     console: Console = context.obj
+    words = context.meta[AFTER_DASHES]  # typer makes None of an empty list
     given = (*astuple(selection), input_file, words, registry)
     if notebook or ci is not None or source is not None:
         if yes or any(v is not None for v in (*given, *((ci, source) if notebook else ()))):

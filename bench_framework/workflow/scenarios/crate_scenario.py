@@ -300,7 +300,8 @@ def _add_text(
     input_lines = []
     if path is None:
         missing = (word for word in words if _PATH.match(word) and not Path(word).exists())
-        reason = "the arguments do not contain exactly one file"
+        several = any(not fault_of(Path(word)) for word in words)
+        reason = "several arguments are files" if several else "no argument is a file"
         if (name := next(missing, None)) is not None:
             reason = f"there is no file `{name}`; it is passed on as text"
         draft.guesses.append(("input", f"none: {reason}"))

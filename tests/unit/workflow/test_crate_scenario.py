@@ -103,8 +103,9 @@ def test_an_argument_that_may_be_a_missing_file_is_named(
     packages["tool"] = package("tool", "tool")
     reason = f"none: there is no file `{word}`; it is passed on as text"
     assert drafted(words=["--scale=a/b", "1.5", word])[1]["input"] == reason
-    reason = "none: the arguments do not contain exactly one file"
+    reason = "none: several arguments are files"
     assert drafted(words=["--scale=a/b", "1.5", "data.txt", "data.txt"])[1]["input"] == reason
+    assert drafted(words=["1.5"])[1]["input"] == "none: no argument is a file"
 
 
 def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> None:
@@ -225,6 +226,7 @@ def test_what_is_missing_or_wrong_is_refused(packages: dict[str, Any]) -> None:
     assert "is not a crate" in refused(crate=Path("tool/src"))
     packages["tool"] = package("tool")
     assert "src/bin/measure.rs" in refused(words=[])
+    assert "benchctl gate --bench all" in refused(words=[])
 
 
 def test_the_toolchain_file_precedes_the_rust_version(packages: dict[str, Any]) -> None:
