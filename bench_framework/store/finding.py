@@ -163,7 +163,7 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
             imported="" if without_rounds else " with rounds",
             root=root,
         )
-    named = False
+    is_folder = False
     with contextlib.suppress(OSError):  # an invalid file name is not a record
         places = (root.__class__(text), root / text) if text.strip() else ()
         for path in places:
@@ -174,7 +174,7 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
             records = find_records(path.parent, path.name, without_rounds=without_rounds)
             if (of_scenario := _newest(records)) is not None:
                 return of_scenario
-        named = any(path.is_dir() for path in places)
+        is_folder = any(path.is_dir() for path in places)
     if "@" in text and "/" not in text:
         from bench_framework.store import baselines  # noqa: PLC0415 -- reads files of records
 
@@ -185,6 +185,6 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     others = f"; the newest are: {', '.join(reversed(known))}" if known else ""
     if not text.strip():
         raise UsageError("BX101.no-name", newest=others)
-    if named:
+    if is_folder:
         raise UsageError("BX101.folder-without-records", text=text)
     raise UsageError("BX101.no-record", text=text, newest=others)

@@ -76,7 +76,9 @@ def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the comparisons with the baseline in each declared metric that is judged but not the main one."""
     baseline = view.plan.baseline_cell(item.id)
     declared = {metric.name for metric in view.plan.metrics}
-    for metric in view.plan.judge.metrics if baseline is not None else ():
+    if baseline is None:
+        return
+    for metric in view.plan.judge.metrics:
         if metric == view.metric or metric not in declared:
             continue
         pairs = (view.pair(cell.id, baseline.id, metric) for cell in view.compared(item.id))

@@ -46,7 +46,7 @@ Displays = Callable[[], AbstractContextManager[Observer]]
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a result of a scenario is about: digests of its plan and its programs, and the reason to skip it."""
+    """The subject of a result of a scenario: digests of its plan and its programs, and the reason to skip it."""
 
     plan: str
     programs: str

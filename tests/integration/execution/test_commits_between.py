@@ -133,7 +133,7 @@ def test_the_name_of_a_record_is_no_revision(repository: Repository) -> None:
                 revision=revision,
             )
         assert caught.value.code == "BX225"
-        assert ("benchctl baseline compare main" in caught.value.fix) is of_record
+        assert ("benchctl baseline compare main" in (caught.value.fix or "")) is of_record
 
 
 def test_a_missing_git_is_named(repository: Repository, launcher: Launcher, tmp_path: Path) -> None:

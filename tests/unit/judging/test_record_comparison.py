@@ -175,7 +175,7 @@ def test_one_of_two_anchors_that_moved_is_enough_to_refuse() -> None:
 
 
 def advice(result: Bridge) -> str:
-    """Return what the page says apart from claims and tables."""
+    """Return the text of the page outside of claims and tables."""
     (section,) = section_of_records.document(result, "demo", "?", "iec").sections
     return " ".join(b.text for b in section.blocks if isinstance(b, Fallback))
 

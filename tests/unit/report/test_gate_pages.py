@@ -62,8 +62,8 @@ def test_each_of_two_measurements_has_the_level_of_its_interval() -> None:
     first, second = PairText("x", "61 % slower [8, 123]"), PairText("x", "80 % slower [20, 138]")
     pair = GatedPair(cell.id, "wall", 0.02, "worse", c, first, again=c, again_text=second)
     gating = Gating((pair,), 0.01 / 3, 2, 11, 12, 1, ())
-    (shown,) = gate_page.page_of(plan, gating, (), "20260101T0000Z", "").rows
-    one, two = shown.sentence.split("; ")
+    (line,) = gate_page.page_of(plan, gating, (), "20260101T0000Z", "").rows
+    one, two = line.sentence.split("; ")
     assert one.startswith("first measurement (99.67\u202f% CI): ")
     assert two.startswith("second measurement (95\u202f% CI): ")
 
