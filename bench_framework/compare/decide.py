@@ -47,10 +47,10 @@ def judged_pairs(
 ) -> Mapping[Metric, dict[tuple[str, str], Comparison]]:
     """Return metric → (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
     members = [c for c in comparisons if c.family in _PREFERRED]
-    members.sort(key=lambda c: _PREFERRED.index(c.family), reverse=True)
+    members.sort(key=lambda c: _PREFERRED.index(c.family))
     pairs = defaultdict[Metric, dict[tuple[str, str], Comparison]](dict)
-    for c in (c for one in members for c in (one.mirrored(), one)):
-        pairs[c.metric][c.cell_id, c.ref_cell_id] = c
+    for c in (c for one in members for c in (one, one.mirrored())):
+        pairs[c.metric].setdefault((c.cell_id, c.ref_cell_id), c)
     return pairs
 
 
