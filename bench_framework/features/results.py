@@ -17,8 +17,8 @@ from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Derived, Judgement
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.figures import derived_figure
-from bench_framework.text.names import noun
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import noun
 from bench_framework.text.write import render
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)

@@ -6,17 +6,19 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from bench_framework.rounding import plain, rounded, up_to_two_digits
+from bench_framework.rounding import rounded, up_to_two_digits
 from bench_framework.text.differences import Amount
 from bench_framework.text.numbers import (
     format_duration,
     format_percent,
+    interval_text,
+    show_plain,
     show_size,
     significant,
     size_unit,
     time_unit,
 )
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.facts.answers import Doubling
@@ -33,23 +35,14 @@ MOST_STATED: Final = 100_000
 def exponent(claim: Evidence) -> str:
     """Return a scaling exponent with its interval, such as ``"0.98 [0.97, 0.99]"``."""
     assert claim.figures is not None
-    value = rounded(*claim.figures, margin=0.05, least=2)
-    return f"{value.estimate} [{value.lo}, {value.hi}]".replace("-", MINUS)
+    return str(interval_text(rounded(*claim.figures, margin=0.05, least=2)))
 
 
-def per_doubling(claim: Evidence, unit: str) -> str:
-    """Return the factor of a scaling exponent for twice the input, with a unit and an interval."""
-    assert claim.figures is not None
-    return _per_doubling(*claim.figures, unit)
-
-
-def _per_doubling(
-    exponent: float, lo: float, hi: float, unit: str = "", *, bounds: bool = True
-) -> str:
-    """Return the factor for twice the input, such as ``"1.84× the time [1.82, 1.87]"``, with a unit."""
-    factor = plain(*(math.pow(2.0, power) for power in (exponent, lo, hi)), most=2)
-    interval = f" [{factor.lo}, {factor.hi}]" if bounds else ""
-    return f"{factor.estimate}{unit}{interval}"
+def doubling(step: Evidence | Doubling, unit: str = "", *, bounds: bool = True) -> str:
+    """Return the factor of an exponent for twice the input: ``"1.84× the time [1.82, 1.87]"`` with a unit."""
+    assert step.figures is not None
+    factor = show_plain(*(math.pow(2.0, power) for power in step.figures), most=2)
+    return f"{factor.estimate}{unit}{f' {factor.bounds}' if bounds else ''}"
 
 
 def derived(claim: Evidence, fact: DerivedFact) -> str:
@@ -88,12 +81,12 @@ def derived_figure(
         unit, scale = size_unit(estimate if smallest is None else smallest, family)
         unit += "/s"
     low, high = (estimate, estimate) if lo is None or hi is None else (lo, hi)
-    value = plain(estimate * scale, low * scale, high * scale, most=3)
+    value = show_plain(estimate * scale, low * scale, high * scale, most=3)
     if margin is not None and not low <= 1 <= high:
         # Rounding must not let the interval of a judged pair reach 1 if the results exclude 1.
-        value = rounded(estimate, low, high, margin=margin)
-    interval = f" [{value.lo}, {value.hi}]" if lo is not None else ""
-    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE).replace("-", MINUS)
+        value = interval_text(rounded(estimate, low, high, margin=margin))
+    interval = f" {value.bounds}" if lo is not None else ""
+    return f"{value.estimate}{interval}{THIN_SPACE}{unit}".rstrip(THIN_SPACE)
 
 
 def about(count: int) -> str:
@@ -132,20 +125,15 @@ def percentage(value: float, lo: float | None = None, hi: float | None = None) -
     """Return a fraction as ``"12.3 % [10.1, 14.6]"``, or as ``"12.34 %"`` without an interval."""
     if lo is None or hi is None:
         return format_percent(value, decimals=2)
-    figure = plain(value * 100, lo * 100, hi * 100, most=2)
-    return f"{figure.estimate}{THIN_SPACE}% [{figure.lo}, {figure.hi}]"
-
-
-def doubling(step: Doubling, unit: str = "", *, bounds: bool = True) -> str:
-    """Return the factor of a scaling exponent for twice the input, by default with its interval."""
-    return _per_doubling(step.exponent, step.lo, step.hi, unit, bounds=bounds)
+    figure = show_plain(value * 100, lo * 100, hi * 100, most=2)
+    return f"{figure.estimate}{THIN_SPACE}% {figure.bounds}"
 
 
 def times_the(given: Share, noun: str, *, bounds: bool = True) -> str:
     """Return a quotient as ``1.21× the rate [1.18, 1.24]``, or without its interval."""
     low, high = (given.value, given.value) if given.lo is None else (given.lo, given.hi)
-    value = plain(given.value, low, high or given.value, most=3)
-    interval = f" [{value.lo}, {value.hi}]" if bounds and given.lo is not None else ""
+    value = show_plain(given.value, low, high or given.value, most=3)
+    interval = f" {value.bounds}" if bounds and given.lo is not None else ""
     return f"{value.estimate}× the {noun}{interval}"
 
 
@@ -159,14 +147,13 @@ def closed(claim: Evidence) -> Amount:
     """Return the closed share of a gap, or how much wider it is if it grew."""
     assert claim.figures is not None
     ends = [(-v if claim.figures[2] < 0 else v) * 100 for v in claim.figures]
-    value = plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
-    estimate, lo, hi = (str(x).replace("-", MINUS) for x in (value.estimate, value.lo, value.hi))
-    return Amount(f"{estimate}{THIN_SPACE}%", lo, hi, times=False, less=False)
+    value = show_plain(ends[0], min(ends[1:]), max(ends[1:]), most=1)
+    return Amount(f"{value.estimate}{THIN_SPACE}%", value.lo, value.hi, times=False, less=False)
 
 
 def crossover_size(claim: Evidence, family: str) -> str:
     """Return the size at which two variants cross over, with its interval."""
     assert claim.figures is not None
     unit, scale = size_unit(claim.figures[0], family)
-    value = plain(*(figure * scale for figure in claim.figures), most=2)
-    return f"{value.estimate}{THIN_SPACE}{unit} [{value.lo}, {value.hi}]"
+    value = show_plain(*(figure * scale for figure in claim.figures), most=2)
+    return f"{value.estimate}{THIN_SPACE}{unit} {value.bounds}"

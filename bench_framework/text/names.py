@@ -6,13 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from bench_framework.model.metrics import WALL
-from bench_framework.text import words
-
 if TYPE_CHECKING:
     from bench_framework.model.facts.comparisons import RecordChange
     from bench_framework.model.facts.evidence import Evidence
-    from bench_framework.model.plan.policies import Metric
 
 LONGEST_LABEL: Final = 22
 """Characters of a label for which a line of a figure has room."""
@@ -67,12 +63,6 @@ def of_records(claim: Evidence, fact: RecordChange) -> Evidence:
     return replace(claim, subject=after, reference=before)
 
 
-def adds_to(figure: str, text: str) -> bool:
-    """Return whether a figure has a number and a text does not contain it."""
-    number = any(c.isdigit() for c in figure)
-    return number and figure.replace(" ", "") not in text.replace(" ", "")
-
-
 def listed(names: Iterable[str], most: int = 4) -> str:
     """Return names as text: ``"a, b and c"``, or the first of them and the number of the others."""
     items = list(names)
@@ -111,8 +101,3 @@ def heading(text: str) -> str:
     A name of a program with other characters remains as it is, such as ``io_uring`` or ``smol::spawn``.
     """
     return capital(text) if text.partition(" ")[0].isalpha() else text
-
-
-def noun(metric: Metric | None) -> str:
-    """Return the noun of a metric, or the noun of elapsed time if a claim names no metric."""
-    return words.noun(metric or WALL)

@@ -16,6 +16,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import (
     FINE_ENOUGH,
     LARGEST_RATIO,
+    MOST_DECIMALS,
     WIDE,
     Rounded,
     decimal,
@@ -98,7 +99,7 @@ def show_ratio(
         decimals = max(least, min(FINE_ENOUGH, decimals_of(abs(ratio - lo))))
         below = fixed(lo, decimals, ROUND_FLOOR)
         return IntervalText(fixed(ratio, decimals), below, INFINITY)
-    return _interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
+    return interval_text(rounded(ratio, lo, hi, margin=margin, least=least, keep=keep))
 
 
 def show_comparison(comparison: Comparison) -> IntervalText | None:
@@ -151,15 +152,16 @@ def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool
     if hi > LARGEST_RATIO:
         return show_ratio(ratio, lo, hi, margin, keep=keep)
     start = max(0, LEAST_DECIMALS - decimal(ratio).adjusted())
-    return _interval_text(rounded(ratio, lo, hi, margin=margin, keep=keep, start=start))
+    return interval_text(rounded(ratio, lo, hi, margin=margin, keep=keep, start=start))
 
 
-def show_plain(value: float, lo: float, hi: float) -> IntervalText:
+def show_plain(value: float, lo: float, hi: float, *, most: int = MOST_DECIMALS) -> IntervalText:
     """Return a value with its interval if no limit applies to it, such as an exponent."""
-    return _interval_text(plain(value, lo, hi))
+    return interval_text(plain(value, lo, hi, most=most))
 
 
-def _interval_text(interval: Rounded) -> IntervalText:
+def interval_text(interval: Rounded) -> IntervalText:
+    """Return a rounded interval as text."""
     return IntervalText(*map(_text, (interval.estimate, interval.lo, interval.hi)))
 
 

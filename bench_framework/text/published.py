@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan.published import PublishedFigure, parse_figure
 from bench_framework.model.verdict import Verdict
-from bench_framework.rounding import plain
 from bench_framework.text.differences import factor
 from bench_framework.text.numbers import (
     DASH,
     IntervalText,
     fixed,
     format_percent,
+    interval_text,
     is_factor,
     show_change,
+    show_plain,
+    signed_change,
 )
-from bench_framework.units import MINUS, THIN_SPACE
+from bench_framework.units import THIN_SPACE
 
 if TYPE_CHECKING:
     from bench_framework.model.facts.evidence import Evidence
@@ -59,8 +62,7 @@ def published_figure(fact: PublishedResult, *, times: bool) -> str:
         bound = _ratio(figure, Decimal(numbers[0]), fact)
         return f"at most {_signed(bound, _decimals(numbers[0]))}"
     if figure.is_value:
-        unit = {"": ""}.get(figure.unit, f"{THIN_SPACE}{figure.unit}")
-        return f"{_RANGE.join(numbers)}{unit}"
+        return _in_unit(_RANGE.join(numbers), figure)
     if not _is_ratio(figure):
         return fact.figure
     ratios = [_ratio(figure, Decimal(number), fact) for number in numbers]
@@ -89,9 +91,12 @@ def _decimals(number: str) -> int:
     return len(number.partition(".")[2])
 
 
+def _in_unit(number: str, figure: PublishedFigure) -> str:
+    return f"{number}{THIN_SPACE}{figure.unit}".rstrip(THIN_SPACE)
+
+
 def _signed(ratio: Decimal, places: int) -> str:
-    change = (ratio - 1) * 100
-    return f"{'+' if change > 0 else ''}{fixed(change, places)}{THIN_SPACE}%"
+    return f"{signed_change(ratio, places + 2)}{THIN_SPACE}%"
 
 
 def _range(texts: list[str]) -> str:
@@ -116,13 +121,11 @@ def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> Interva
     if figures is None:
         return None
     if test.form == "exponent":
-        value = plain(*figures, most=2)
-        return _plain(str(value.estimate), str(value.lo), str(value.hi))
+        return show_plain(*figures, most=2)
     if test.form == "value":
         published = parse_figure(figure)
-        value = plain(*(x / published.factor for x in figures), most=2)
-        unit = f"{THIN_SPACE}{published.unit}" if published.unit else ""
-        return _plain(f"{value.estimate}{unit}", str(value.lo), str(value.hi))
+        value = show_plain(*(x / published.factor for x in figures), most=2)
+        return replace(value, estimate=_in_unit(value.estimate, published))
     keep = test.evidence.verdict is not Verdict.INCONCLUSIVE
     margin = test.evidence.margin or 0.0
     if not times:
@@ -131,11 +134,5 @@ def measured_figure(test: PublishedTest, figure: str, *, times: bool) -> Interva
     timed = _is_time(test.evidence) and not lo <= 1 <= hi
     less = timed and hi < 1
     ends = (1 / ratio, 1 / hi, 1 / lo) if less else figures
-    rounded = factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep)
-    return _plain(
-        _times(str(rounded.estimate), timed=timed, less=less), str(rounded.lo), str(rounded.hi)
-    )
-
-
-def _plain(estimate: str, lo: str, hi: str) -> IntervalText:
-    return IntervalText(*(text.replace("-", MINUS) for text in (estimate, lo, hi)))
+    text = interval_text(factor(*ends, margin, least=_FACTOR_DECIMALS, keep=keep))
+    return replace(text, estimate=_times(text.estimate, timed=timed, less=less))

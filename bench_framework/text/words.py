@@ -68,8 +68,12 @@ MEANINGS: Final[dict[Verdict, str]] = {
 """One line per verdict for the glossary. ``{margin}`` is replaced by the scenario's margin."""
 
 
-def noun(metric: str) -> str:
-    """Return the noun of a metric: ``time``, ``CPU time``, ``memory``; of ``wait_ms``, ``wait time``."""
+def noun(metric: str | None) -> str:
+    """Return the noun of a metric: ``time``, ``CPU time``, ``memory``; of ``wait_ms``, ``wait time``.
+
+    A claim that names no metric is about elapsed time.
+    """
+    metric = metric or WALL
     if (kind := METRICS.get(metric)) is not None:
         return kind.noun
     return WORK_TIMES.get(metric) or _SECONDS.sub(" time", metric).replace("_", " ")

@@ -88,6 +88,11 @@ class Doubling:
     lo: float
     hi: float
 
+    @property
+    def figures(self) -> tuple[float, float, float]:
+        """The exponent, as the estimate of an `Evidence`, and its bounds."""
+        return self.exponent, self.lo, self.hi
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
