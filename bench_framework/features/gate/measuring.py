@@ -84,7 +84,7 @@ class GateRule:
         judged = interim_analysis.judge_cells(stage, pairs, "headline")
         comparable = stopping.comparable_pairs(stage, judged)
         left = stopping.still_measured(stage, comparable)
-        open_ = _open_changes(left, plan) if self.decides else _open(left, plan)
+        open_ = _open(left, plan, decides=self.decides)
         stop, reason = stopping.decide(stage, comparable, open_)
         reason = JUDGED if reason in (CONCLUSIVE, FUTILE) else reason
         settled: tuple[str, ...] | None = None
@@ -93,23 +93,21 @@ class GateRule:
         return LookOutcome(stop, reason, judged, settled=settled)
 
 
-def _open(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
-    """Return the comparisons to decide of the candidates that are not known to be worse."""
+def _open(
+    comparisons: Iterable[Comparison], plan: Plan, *, decides: bool = False
+) -> list[Comparison]:
+    """Return the comparisons to decide of the candidates that are not known to be worse.
+
+    With `decides`, those of the main metric without a conclusive verdict are among them.
+    """
     states = [(c, _interim_state(c, plan)) for c in comparisons]
     worse = {c.cell_id for c, state in states if state in ("suspicious", "worse")}
-    return [c for c, state in states if state == "not-judged" and c.cell_id not in worse]
-
-
-def _open_changes(comparisons: Iterable[Comparison], plan: Plan) -> list[Comparison]:
-    """Return the comparisons to decide, and those of the main metric without a conclusive verdict."""
-    left = [*comparisons]
-    open_ = _open(left, plan)
-    worse = {c.cell_id for c in left if _interim_state(c, plan) in ("suspicious", "worse")}
-    main = outcome.main_metric(plan.judge.gate)
+    main = outcome.main_metric(plan.judge.gate) if decides else None
     return [
         c
-        for c in left
-        if c in open_ or (c.metric == main and not c.verdict.settled and c.cell_id not in worse)
+        for c, state in states
+        if c.cell_id not in worse
+        and (state == "not-judged" or (c.metric == main and not c.verdict.settled))
     ]
 
 

@@ -41,10 +41,6 @@ class Question:
         """Return the pairs of an input with each metric that is judged by rounds."""
         return [(*p, metric) for p in self.pairs(input_id) for metric in self.policy.sampled]
 
-    def exact_pairs(self, input_id: str) -> list[MetricPair]:
-        """Return the pairs of an input with each deterministic metric."""
-        return [(*p, metric) for p in self.pairs(input_id) for metric in self.exact]
-
 
 @dataclass(frozen=True, slots=True)
 class GateAnswer:
@@ -95,10 +91,10 @@ def answer(question: Question, contents: Contents) -> GateAnswer:
         item.id: stage_of(plan, policy, runs, question.looks, contents.looks, item.id)
         for item in plan.inputs
     }
-    planned: dict[str, dict[Family, list[MetricPair]]] = {
-        input_id: {"headline": [*question.timed_pairs(input_id), *question.exact_pairs(input_id)]}
-        for input_id in stages
-    }
+    planned: dict[str, dict[Family, list[MetricPair]]] = {}
+    for input_id in stages:
+        fixed = [(*p, metric) for p in question.pairs(input_id) for metric in question.exact]
+        planned[input_id] = {"headline": [*question.timed_pairs(input_id), *fixed]}
     exact = partial(
         exact_metrics.compare, plan, policy, builds=builds, observations=contents.observations
     )
