@@ -55,7 +55,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     log = least > 0 and most / least > DECADE
     ends = laid.left, laid.right
     at = frame.log_scale(least / 1.5, most, ends) if log else frame.linear_scale(0.0, most, ends)
-    ticks = frame.nice_steps(least / 1.5, most, 6) if log else frame.nice_rates(most)
+    ticks = frame.nice_steps(least / 1.5, most, 6) if log else frame.nice_between(0.0, most, 6)
     labels = [(tick, _tick(figure, tick)) for tick in ticks]
     rows.draw_axis(ax, laid, at, labels, colours, even=not log)
     for place in laid.places:

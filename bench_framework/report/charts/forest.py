@@ -29,7 +29,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     """Return the intervals of an input, or of both revisions; `None` if nothing was compared."""
     baseline = data.plan.baseline_cell(item.id)
     cells: Sequence[PlanCell] = data.arms(item.id)
-    base, where = data.baseline_on(item).label, data.on_input(item, "")
+    base, where = data.baseline_on(item).label, data.on_input(item, " on ")
     if data.plan.revisions is not None:
         cells, baseline = revision_cells(data), None
         base, where = data.plan.revisions.names[0], ""
@@ -46,16 +46,13 @@ def forest(data: ReportData, item: Input) -> Figure | None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
     more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
-    name = f"{capital(noun(data.metric))}{f' on {where}' if where else ''}"
+    what = f"{capital(noun(data.metric))}{where}"
     band = f"band: margin of {format_percent(data.margin)}"
     verdicts = [point.verdict for point in points if not point.baseline]
-    desc = amounts.caption(data, verdicts, name, f"lines: {CI}s", band) + more
-    table = _table(points)
-    name, marks = (
-        f"Change relative to {base}",
-        (("margin", data.margin), ("times", float(data.in_times))),
-    )
-    return Figure("answer-figure", "forest", name, desc, tuple(points), table, (), marks)
+    desc = amounts.caption(data, verdicts, what, f"lines: {CI}s", band) + more
+    title, table = f"Change relative to {base}", _table(points)
+    marks = (("margin", data.margin), ("times", float(data.in_times)))
+    return Figure("answer-figure", "forest", title, desc, tuple(points), table, (), marks)
 
 
 def selection(data: ReportData, cells: Sequence[PlanCell], most: int) -> list[PlanCell]:

@@ -20,7 +20,6 @@ TEXT: Final = 12.0
 SMALL: Final = 11.0
 """Smallest font size: 11 units in a drawing that is 720 units wide."""
 FEWEST_TICKS: Final = 3
-MOST_STEPS: Final = 6
 FINE_DIGITS: Final = tuple(n / 10 for n in range(10, 100))
 UNITS_PER_COLUMN: Final = 7.0
 """Width of a character at `TEXT`. It is a generous estimate, because the reader's font is unknown.
@@ -267,12 +266,3 @@ def slices(items: Sequence[T], most: int) -> list[Sequence[T]]:
     """Return at most `most` consecutive parts with equal numbers of items."""
     count = min(most, len(items))
     return [items[n * len(items) // count : (n + 1) * len(items) // count] for n in range(count)]
-
-
-def nice_rates(most: float) -> list[float]:
-    """Return at most six ticks of a linear axis from zero, in steps of 1, 2 or 5 × 10ᵏ."""
-    if most <= 0:  # all points are equal, such as samples of one moment
-        return [0.0]
-    step = 10.0 ** math.floor(math.log10(most))
-    step = next(part for part in (step / 5, step / 2, step, 2 * step) if most / part <= MOST_STEPS)
-    return [step * n for n in range(int(most / step) + 1)]

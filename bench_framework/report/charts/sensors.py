@@ -127,7 +127,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
         tall = TALL / (max(p.y for p in points) or 1.0)
         line = [(LEFT + (p.x - first) * scale, floor + p.y * tall) for p in points]
         frame.strokes(ax, [line], colours["ink"], 1.2)
-    for tick in frame.nice_rates(last - first):
+    for tick in frame.nice_between(0.0, last - first, 6):
         frame.words(
             ax, (LEFT + tick * scale, BOTTOM - 11), shortest(tick), colours["muted"], ha="center"
         )

@@ -32,8 +32,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     ends = of_changes or [(share.share.lo, share.share.hi) for share in listed]
     points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
     kind = "the change" if of_changes else "the share"
-    where = data.on_input(item, "")
-    what = f"Whole runs{f' on {where}' if where else ''}; peak memory"
+    what = f"Whole runs{data.on_input(item, ' on ')}; peak memory"
     change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
     verdicts = [point.verdict for point in points if not point.baseline]
     desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s of {kind}")

@@ -57,8 +57,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     less = [p.x for p in points] + [p.x_lo for p in points if p.x_lo is not None]
     table = _table(data, points, changes, unit)
     scaled = tuple(_scaled(point, unit.factor) for point in points)
-    where = data.on_input(item, "")
-    name = f"Median {noun(data.metric)}{f' on {where}' if where else ''}"
+    name = f"Median {noun(data.metric)}{data.on_input(item, ' on ')}"
     verdicts = [point.verdict for point in points if point.series == STEP]
     desc = amounts.caption(data, verdicts, name, f"lines: {CI}s of the steps", f"dotted: {label}")
     axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor

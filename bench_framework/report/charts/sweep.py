@@ -114,9 +114,8 @@ def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure |
         for number, level, cell in line.cells
     ]
     name, axis = noun(data.metric), lowered(line.axis.label or line.axis.name)
-    where = data.on_input(item, "")
     points = tuple(point for point, _ in pairs)
-    what = f"Median {name}{f' on {where}' if where else ''}"
+    what = f"Median {name}{data.on_input(item, ' on ')}"
     changes = f"changes relative to {data.baseline_on(item).label}"
     verdicts = [point.verdict for point in points if point.lead and not point.baseline]
     desc = amounts.caption(data, verdicts, what, changes, f"band: their {CI}s")

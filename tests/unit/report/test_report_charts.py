@@ -14,7 +14,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Document, Figure, Table
 from bench_framework.report.charts import grid, runs
-from bench_framework.report.charts.frame import nice_rates
+from bench_framework.report.charts.frame import nice_between
 from bench_framework.report.charts.grid import grid as grid_of
 from bench_framework.report.charts.order import MOST_TURNS, order_strip
 from bench_framework.report.charts.runs import MOST_PANELS, is_outlier, runs_plot
@@ -246,7 +246,7 @@ def test_too_few_blocks_make_no_plot_of_runs(data: ReportData) -> None:
 
 @pytest.mark.parametrize("most", [0.07, 1.0, 3.2, 9.9, 10.0, 812.0, 1973.0])
 def test_ticks_from_zero_are_few_and_round(most: float) -> None:
-    ticks = nice_rates(most)
+    ticks = nice_between(0.0, most, 6)
     assert ticks[0] == 0
     assert 3 <= len(ticks) <= 7
     assert ticks[-1] <= most < ticks[-1] + ticks[1]
