@@ -291,13 +291,9 @@ def _order(data: ReportData) -> Check:
     return Check("pass", "execution order", figure)
 
 
-def noise_floors(data: ReportData) -> tuple[Check, ...]:
+def noise_floors(data: ReportData) -> list[Check]:
     """Return a check of the noise floor of each judged metric and input."""
-    return tuple(_floors(data))
-
-
-def _floors(data: ReportData) -> Iterable[Check]:
-    judge = data.plan.judge
+    judge, floors = data.plan.judge, list[Check]()
     for floor in (f for m in judge.metrics for f in data.judgement.floors if f.metric == m):
         name, margin = noun(floor.metric), judge.margin_of(floor.metric)
         where = data.on_input(data.plan.input(floor.input_id), " on ")
@@ -311,7 +307,8 @@ def _floors(data: ReportData) -> Iterable[Check]:
             mark = "pass" if inside else mark
             side = f"{'within' if inside else 'above'} the margin of {format_percent(margin)}"
             figure = f"{percent_up(floor.fraction)}, {side}"
-        yield Check(mark, f"noise floor of {name}{where}", figure)
+        floors.append(Check(mark, f"noise floor of {name}{where}", figure))
+    return floors
 
 
 def _drift(data: ReportData) -> Check:

@@ -252,14 +252,6 @@ class ReportData:
         """Return the samples that count: finished, and not of a warm-up round."""
         return tuple(b for b in self.blocks if not b.warmup and b.status == "ok")
 
-    def last_round(self, cell_id: str) -> int:
-        """Return the last round in which a cell was measured; 0 if it was not."""
-        return self._last_rounds.get(cell_id, 0)
-
-    @cached_property
-    def _last_rounds(self) -> dict[str, int]:
-        return {block.cell_id: block.round for block in self.measured_blocks}
-
     def minutes(self, block: Block) -> float:
         """Return the minutes from the start of the first measured sample to that of another."""
         blocks = (self.measured_blocks[0], block)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role, Variant
@@ -37,7 +38,7 @@ from bench_framework.text.words import glyph, noun
 
 def headline_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results table, ordered by ratio. Rows without a comparison are last."""
-    arms, baseline = data.arms(item.id), data.plan.baseline_cell(item.id)
+    arms = data.arms(item.id)
     metrics = [m for m in (CPU, PEAK_RSS) if m != data.metric and data.summaries(arms, m)]
     scales = {m: scale_on(data, item, m) for m in (data.metric, *metrics)}
     size = data.handled_bytes(item.id) if data.metric == WALL else None
@@ -62,7 +63,7 @@ def headline_table(data: ReportData, item: Input, name: str) -> Table:
     columns += [Column("n", "right", drop=4), Column("Notes", drop=8, prose=True)]
     rows = tuple(
         _row(data, cell, scales, size, strong=cell.id in best)
-        for cell in sorted(arms, key=lambda cell: order(data, cell, baseline))
+        for cell in sorted(arms, key=partial(order, data))
     )
     caption = (
         f"{by_variant(data, item)}; mean, standard deviation (SD), smallest and largest value over "
@@ -174,7 +175,7 @@ def stopped(data: ReportData, cell_id: str) -> str:
     return f"dropped after round {lost.round}{to}"
 
 
-def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[int, float]:
+def order(data: ReportData, cell: PlanCell) -> tuple[int, float]:
     """Return the sort key of a row: its ratio.
 
     Rows that were not compared follow, such as bounds. Refused rows are last.
@@ -186,7 +187,7 @@ def order(data: ReportData, cell: PlanCell, baseline: PlanCell | None) -> tuple[
     comparison = data.comparison(cell.id, data.metric)
     if comparison is not None and comparison.shown is not None:
         return 0, comparison.shown.ratio
-    mine = data.summary(cell.id, data.metric)
+    baseline, mine = data.plan.baseline_cell(cell.input_id), data.summary(cell.id, data.metric)
     other = data.summary(baseline.id, data.metric) if baseline else None
     if cell.role is not Role.BOUND and mine is not None and other is not None:
         values = (mine.median, other.median)

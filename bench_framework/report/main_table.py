@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import partial
 from typing import Final
 
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
@@ -255,8 +256,7 @@ def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     that the scenario names, then the fastest.
     """
     plan = data.plan
-    baseline = plan.baseline_cell(arms[0].input_id) if arms else None
-    ordered = sorted(arms, key=lambda cell: order(data, cell, baseline))
+    ordered = sorted(arms, key=partial(order, data))
     if len(arms) <= MANY_ROWS + FEW_MORE:
         return ordered
     references = {plan.baseline_id, *plan.further_baselines}
@@ -285,7 +285,7 @@ def revision_cells(data: ReportData) -> tuple[PlanCell, ...]:
     """
 
     def key(cell: PlanCell) -> tuple[int, float]:
-        rank, ratio = order(data, cell, data.plan.baseline_cell(cell.input_id))
+        rank, ratio = order(data, cell)
         return rank, ratio if data.higher(data.metric) else -ratio
 
     arms = (cell for item in data.plan.inputs for cell in data.arms(item.id))

@@ -1,6 +1,5 @@
 """Table cells: measured values in the unit of their column; ratio, interval and verdict."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -36,10 +35,9 @@ def interval_cells(
     interval: Interval | None, verdict: Verdict, margin: float, claim: str | None = None
 ) -> tuple[Cell, Cell]:
     """Return ratio and interval, rounded outward, or dashes without an interval."""
-    if interval is None or interval.lo <= 0 or not math.isfinite(interval.hi):
+    if interval is None or not interval.bounded:
         return Cell(DASH), Cell("")
-    keep = verdict is not Verdict.INCONCLUSIVE
-    text = show_ratio(interval.ratio, interval.lo, interval.hi, margin, keep=keep)
+    text = show_ratio(*interval.figures, margin, keep=verdict is not Verdict.INCONCLUSIVE)
     return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
 
 
@@ -65,14 +63,10 @@ def verdict_cell(verdict: Verdict, metric: str) -> Cell:
 def interaction_cell(verdict: Verdict, *, higher: bool = False) -> Cell:
     """Return the verdict on an interaction: both changes together ÷ product of the single ones."""
     less, more = ("more", "less") if higher else ("less", "more")
-    words = {
-        Verdict.BETTER: f"{less} than the product",
-        Verdict.BETTER_SIZE_UNCERTAIN: f"{less} than the product, size uncertain",
-        Verdict.EQUIVALENT: "no interaction",
-        Verdict.WORSE: f"{more} than the product",
-        Verdict.WORSE_SIZE_UNCERTAIN: f"{more} than the product, size uncertain",
-    }
-    word = words.get(verdict, WORDS[verdict].time)
+    word = "no interaction" if verdict is Verdict.EQUIVALENT else WORDS[verdict].time
+    if verdict.decided:
+        uncertain = ", size uncertain" if verdict.size_uncertain else ""
+        word = f"{less if verdict.better else more} than the product{uncertain}"
     return Cell(f"{WORDS[verdict].glyph} {word}", verdict.value, None, verdict)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
-from bench_framework.model.plan.plan import Cell as PlanCell, Input
+from bench_framework.model.plan.plan import Input
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import CellState, Comparison, HypothesisTest
 from bench_framework.model.result.structure import Replacement
@@ -29,10 +29,10 @@ from bench_framework.report.table_cells import (
     verdict_cell,
     with_claims,
 )
-from bench_framework.text.names import capital, noun
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import glyph, word
+from bench_framework.text.words import glyph, noun, word
 from bench_framework.text.write import render
 
 KEEP: Final = {
@@ -63,13 +63,12 @@ def changes(data: ReportData) -> tuple[Block, ...]:
     if item is None or not tried:
         return ()
     steps = _steps(data, item)
-    cells = [_cell(data, experiment, item) for experiment in tried]
-    memory = [data.comparison(cell.id, PEAK_RSS) if cell else None for cell in cells]
-    alone = [data.comparison(cell.id, data.metric) if cell else None for cell in cells]
     rows = []
-    for experiment, cell, time, peak in zip(tried, cells, alone, memory, strict=True):
+    for experiment in tried:
+        cell_id = data.plan.cell_id(experiment.variant_id, item.id)
+        time, peak = (data.comparison(cell_id, metric) for metric in (data.metric, PEAK_RSS))
         step = steps.get(frozenset(experiment.change))
-        state = data.state(cell.id) if cell else None
+        state = data.state(cell_id) if cell_id else None
         verdict = _verdict(time, state)
         decisive = verdict if step is None or verdict.refused else step.verdict
         row = (
@@ -172,10 +171,6 @@ def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Co
         for step in contribution.steps
         if (pair := data.pairs.get((step.cell_id or "", step.ref_cell_id or ""))) is not None
     }
-
-
-def _cell(data: ReportData, experiment: Experiment, item: Input) -> PlanCell | None:
-    return next((c for c in data.arms(item.id) if c.variant_id == experiment.variant_id), None)
 
 
 def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:

@@ -1,5 +1,6 @@
 """Section "Comparison with each reference": every variant vs every baseline of the scenario."""
 
+from functools import partial
 from typing import Final
 
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
@@ -48,11 +49,8 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 
 def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:
-    cells = sorted(
-        data.plan.compared_cells(item.id),
-        key=lambda cell: order(data, cell, data.plan.baseline_cell(item.id)),
-    )
-    summaries = [s for cell in cells if (s := data.summary(cell.id, data.metric)) is not None]
+    cells = sorted(data.plan.compared_cells(item.id), key=partial(order, data))
+    summaries = data.summaries(cells, data.metric)
     first = data.summary(references[0].id, data.metric) or summaries[0]
     scale = scale_of(data, data.metric, summaries, first.median)
     title = metric_name(data.metric)

@@ -68,8 +68,7 @@ def _inputs(data: ReportData, exponents: list[Scaling]) -> list[Input]:
 
 
 def _summary(data: ReportData, variant: Variant, item: Input) -> Summary | None:
-    cell = next((c for c in data.arms(item.id) if c.variant_id == variant.id), None)
-    return data.summary(cell.id, data.metric) if cell else None
+    return data.summary(data.plan.cell_id(variant.id, item.id), data.metric)
 
 
 def _form(data: ReportData, item: Input, variants: list[Variant]) -> Scale:

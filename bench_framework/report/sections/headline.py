@@ -1,9 +1,10 @@
 """Sections "Results" of the report, and "All results" and "All pairs" of the appendix."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.plan import Input, Role
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table, numeric
 from bench_framework.report.charts.grid import grid
@@ -99,13 +100,12 @@ def _pair_table(data: ReportData, item: Input, name: str) -> Table | None:
     cells = [c for c in measured if c.id in compared or c.variant_id in references]
     if not compared:  # the other tables have every pair
         return None
-    baseline = data.plan.baseline_cell(item.id)
-    cells = sorted(cells, key=lambda cell: order(data, cell, baseline))[:MOST_PAIRED]
+    cells = sorted(cells, key=partial(order, data))[:MOST_PAIRED]
     rows = tuple(
         Row.build(
             f"{number} {data.label(row.id)}",
             *(_ratio(data.pairs.get((row.id, column.id))) for column in cells),
-            baseline=baseline is not None and row.id == baseline.id,
+            baseline=row.role is Role.BASELINE,
         )
         for number, row in enumerate(cells, 1)
     )

@@ -173,14 +173,10 @@ def _page_cache(data: ReportData) -> str:
 
 
 def _noise(data: ReportData) -> str:
-    worst = _worst_floor(data)
-    return percent_up(worst) if worst is not None else "not measured"
-
-
-def _worst_floor(data: ReportData) -> float | None:
-    """Return the largest noise floor of the headline metric over the inputs, as a fraction."""
+    """Return the largest noise floor of the headline metric over the inputs."""
     floors = (f.fraction for f in data.judgement.floors if f.metric == data.metric)
-    return max((floor for floor in floors if floor is not None), default=None)
+    known = [floor for floor in floors if floor is not None]
+    return percent_up(max(known)) if known else "not measured"
 
 
 def _revisions(data: ReportData) -> str:
