@@ -147,8 +147,7 @@ def two_differences(
     `None` also means that the scenario does not offer the pair as a cause, or that it does not differ.
     """
     for cause in judgement.causes:
-        evidence = cause.evidence
-        pair = evidence.cell_id, evidence.ref_cell_id, evidence.metric
+        pair = *cause.evidence.cells, cause.evidence.metric
         if cause.second is not None and pair == (cell_id, ref_cell_id, metric):
             return cause.second
     return None

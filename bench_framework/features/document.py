@@ -117,14 +117,11 @@ def _with_own_anchors(
     }
     parts: list[tuple[SectionKind, Section | None]] = []
     for kind, section in built:
-        if section is not None and kind not in SECTIONS and (taken := core & section.anchors):
-            cause = ValueError(
-                f"the section {kind.title} uses the anchor {min(taken)} of another one"
-            )
-            registry().leave_out(kind.code, cause)
-            parts.append((kind, None))
-        else:
-            parts.append((kind, section))
+        own = frozenset[str]() if section is None or kind in SECTIONS else section.anchors
+        if taken := core & own:
+            text = f"the section {kind.title} uses the anchor {min(taken)} of another one"
+            registry().leave_out(kind.code, ValueError(text))
+        parts.append((kind, None if taken else section))
     return parts
 
 

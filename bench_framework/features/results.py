@@ -120,9 +120,8 @@ class Results:
 
     def noise_floor(self, input_id: str, metric: Metric) -> float | None:
         """Return the noise floor of an input, `None` if it is not known."""
-        floors = self._judgement.floors
-        keys = {(floor.input_id, floor.metric): floor.fraction for floor in floors}
-        return keys.get((input_id, metric))
+        floors = {(f.input_id, f.metric): f.fraction for f in self._judgement.floors}
+        return floors.get((input_id, metric))
 
     def _planned(self, input_ids: Sequence[str]) -> Iterator[str]:
         """Yield the inputs that a selection of the command line did not leave out."""

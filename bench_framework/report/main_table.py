@@ -48,9 +48,9 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     time = scale_on(data, item, data.metric)
     with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
     memory = scale_on(data, item, PEAK_RSS) if with_memory else None
-    described = len(arms) <= MOST_DESCRIBED
+    described, listed = len(arms) <= MOST_DESCRIBED, in_report(data, arms)
     rows = []
-    for cell in in_report(data, arms):
+    for cell in listed:
         state, variant = data.state(cell.id), data.variant_of(cell)
         comparison = data.comparison(cell.id, data.metric)
         refused = state.refusal
@@ -73,11 +73,11 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
         Column("Note", drop=2, prose=True),
     )
-    estimated = any(value_by_ratio(data, cell) is not None for cell in in_report(data, arms))
+    estimated = any(value_by_ratio(data, cell) is not None for cell in listed)
     parts = (
         f"{by_variant(data, item)}.",
         BY_RATIO if estimated else "",
-        amounts.caption(data, _marked(data, in_report(data, arms))),
+        amounts.caption(data, _marked(data, listed)),
     )
     caption = " ".join(filter(None, parts))
     if len(data.ahead(item.id)) > 1:

@@ -214,8 +214,7 @@ def percent_up(fraction: float | None) -> str:
     if fraction <= 0:
         return f"0{THIN_SPACE}%"
     value = decimal(fraction) * 100
-    step = Decimal(1).scaleb(-max(0, 1 - value.adjusted()))
-    return f"{_text(value.quantize(step, ROUND_CEILING, WIDE))}{THIN_SPACE}%"
+    return f"{fixed(value, max(0, 1 - value.adjusted()), ROUND_CEILING)}{THIN_SPACE}%"
 
 
 def show_size(size: float, family: str) -> str:

@@ -4,6 +4,7 @@ import functools
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from bench_framework.model.facts import Claim
@@ -19,6 +20,7 @@ from bench_framework.report.table_cells import (
     interaction_cell,
     scale_of,
     titled,
+    value_cell,
     with_claims,
 )
 from bench_framework.text.numbers import DASH, fixed, format_percent, show_ratio, significant
@@ -103,7 +105,7 @@ def _row(
 ) -> Row:
     return Row.build(
         place,
-        ", ".join(c.text for c in step.changes),
+        step.text,
         times[step.cell_id],
         *contrast_cells(step.contrast, data, claim),
         _share(step.share),
@@ -133,9 +135,7 @@ def _quotient(data: ReportData, table: Contribution) -> Cell:
 
 
 def _share(share: float | None) -> Cell:
-    if share is None:
-        return Cell(DASH)
-    return Cell(format_percent(share, decimals=0), share)
+    return value_cell(share, partial(format_percent, decimals=0))
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:
@@ -184,8 +184,7 @@ def waterfall(data: ReportData, contribution: Contribution, table: Table) -> Fig
     points: list[Point] = []
     product = 1.0
     for step in contribution.steps:
-        label = ", ".join(change.text for change in step.changes)
-        points.append(_point(data, label, step.contrast, product if cumulative else 1.0))
+        points.append(_point(data, step.text, step.contrast, product if cumulative else 1.0))
         product *= points[-1].x
     points += [
         _rest(data, contribution, total.ratio, product),

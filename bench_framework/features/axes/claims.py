@@ -121,7 +121,7 @@ class StructureClaims(Names):
         largest = None
         if table.largest is not None:
             step = table.steps[table.largest]
-            largest = self._part(_changes_text(step), step.contrast, metric)
+            largest = self._part(step.text, step.contrast, metric)
         parts = tuple(self._parts(table))
         start, end = table.start_cell_id, table.end_cell_id
         blank = Claim(
@@ -172,7 +172,7 @@ class StructureClaims(Names):
                 stated = shares and step.contrast.verdict.settled
                 pair = (step.cell_id or "", step.ref_cell_id or "")
                 yield replace(
-                    self._part(_changes_text(step), step.contrast, table.metric),
+                    self._part(step.text, step.contrast, table.metric),
                     share=step.share if stated else None,
                     costs=self._costs.of_gain(step.contrast.verdict, *pair, table.metric),
                 )
@@ -256,7 +256,3 @@ def _in_percent(contrasts: Iterable[structure.ContrastResult | None]) -> bool:
 
 def _has_result(contrast: structure.ContrastResult) -> bool:
     return contrast.verdict.settled or contrast.reason == ONE_PROGRAM
-
-
-def _changes_text(step: structure.Step) -> str:
-    return ", ".join(c.text for c in step.changes)

@@ -5,9 +5,10 @@ from typing import Final
 
 from bench_framework.compare.build_changes import LEAST_BYTES, changes_between
 from bench_framework.model.facts.builds import BuildChanges
-from bench_framework.report.blocks import Block, Cell, Column, Row, Table
+from bench_framework.report.blocks import Block, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.report.table_cells import value_cell
 from bench_framework.text.builds import packages, setting, signed_size, sizes
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import DASH
@@ -63,9 +64,7 @@ def _row(labels: str, changes: BuildChanges) -> Row:
         labels,
         "; ".join(map(setting, changes.settings)) or DASH,
         packages(changes.packages) or DASH,
-        Cell(signed_size(changes.size.difference), changes.size.difference)
-        if changes.size
-        else DASH,
+        value_cell(changes.size.difference if changes.size else None, signed_size),
         sizes(changes.sections) or DASH,
         sizes(changes.crates) or DASH,
     )

@@ -11,7 +11,7 @@ def cause_claims(names: Names, causes: Iterable[Cause]) -> Iterator[Claim]:
     """Yield a claim for each pair and metric with two differences at once."""
     stated = set[object]()
     for cause in causes:
-        cells = cause.evidence.cell_id, cause.evidence.ref_cell_id
+        cells = cause.evidence.cells
         pair = frozenset(cells), cause.evidence.metric
         if cause.second is None or pair in stated:
             continue

@@ -40,8 +40,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
     pairs: dict[object, list[Cause]] = {}
     for cause in data.judgement.causes:
         evidence = cause.evidence
-        cells = frozenset((evidence.cell_id, evidence.ref_cell_id))
-        pairs.setdefault((cells, evidence.metric), []).append(cause)
+        pairs.setdefault((frozenset(evidence.cells), evidence.metric), []).append(cause)
     rows = tuple(_row(data, causes) for causes in pairs.values())
     columns = (
         Column("Contrast", prose=True),
@@ -56,8 +55,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 
 def _row(data: ReportData, causes: list[Cause]) -> Row:
     evidence, item = causes[0].evidence, data.plan.input(causes[0].input_id)
-    sides = (data.label(cell) for cell in (evidence.cell_id, evidence.ref_cell_id))
-    label = " against ".join(sides)
+    label = " against ".join(map(data.label, evidence.cells))
     if evidence.metric != WALL:
         label += f", {noun(evidence.metric)}"
     parts = (part for part in evidence.parts if abs(evidence.share(part)) >= LEAST_SHARE)

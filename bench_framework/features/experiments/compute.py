@@ -29,22 +29,13 @@ def hypothesis_tests(
     plan: Plan, comparisons: Sequence[Comparison], causes: Sequence[Cause] = ()
 ) -> tuple[HypothesisTest, ...]:
     """Test every hypothesis on every input."""
-    seconds = {
-        (
-            c.input_id,
-            c.name,
-            c.evidence.cell_id,
-            c.evidence.ref_cell_id,
-            c.evidence.metric,
-        ): c.second
-        for c in causes
-    }
+    seconds = {(c.input_id, c.name, *c.evidence.cells, c.evidence.metric): c.second for c in causes}
     tests, judged = [], judged_pairs(comparisons)
     for hypothesis in plan.hypotheses:
         metric = hypothesis.metric or plan.judge.headline
         for item in plan.inputs:
-            variants = (hypothesis.variant_id, hypothesis.reference_id)
-            pair = (plan.cell_id(variants[0], item.id), plan.cell_id(variants[1], item.id))
+            cell_id = plan.cell_id(hypothesis.variant_id, item.id)
+            pair = (cell_id, plan.cell_id(hypothesis.reference_id, item.id))
             comparison = judged[metric].get(pair)
             second = seconds.get((item.id, hypothesis.text, *pair, metric))
             status = _status(comparison, hypothesis)

@@ -27,21 +27,12 @@ from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
-from bench_framework.model.result.gate import (
-    NO_TEXT,
-    GatedPair,
-    Gating,
-    PairState,
-    PairText,
-)
+from bench_framework.model.result.gate import NO_TEXT, GatedPair, Gating, PairState, PairText
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 from bench_framework.text import write
-from bench_framework.text.numbers import (
-    format_percent,
-    percent_up,
-)
+from bench_framework.text.numbers import format_percent, percent_up
 from bench_framework.text.reasons import phrase
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
@@ -75,8 +66,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
         budgets = judge_budgets(plan, contents, builds, looks=question.looks.count)
         empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)
-        empty = replace(empty, failures=other_failures(plan, contents, empty))
-        return outcome.conclude(empty, policy)
+        return _concluded(plan, contents, empty)
     judged = answer(question, contents)
     by_pair = _with_text(gated, judged)
     same = same_programs.same_cells(gated, builds)
@@ -101,12 +91,17 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     pairs += counted_pairs(gated, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in contents.looks), default=0)
-    gating = Gating(tuple(pairs), policy.level, family, looks, rounds, EXIT_DONE, ())
     budgets = judge_budgets(plan, contents, builds, looks=looks)
-    gating = outcome.accept(gating, accepted, contents.header.started_at[:10])
-    gating = replace(gating, budgets=budgets)
+    gating = Gating(
+        tuple(pairs), policy.level, family, looks, rounds, EXIT_DONE, (), budgets=budgets
+    )
+    accepting = outcome.accept(gating, accepted, contents.header.started_at[:10])
+    return _concluded(plan, contents, accepting)
+
+
+def _concluded(plan: Plan, contents: Contents, gating: Gating) -> Gating:
     gating = replace(gating, failures=other_failures(plan, contents, gating))
-    return outcome.conclude(gating, policy)
+    return outcome.conclude(gating, plan.judge.gate)
 
 
 def time_not_judged(pair: GatedPair) -> bool:
@@ -167,10 +162,7 @@ def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, 
         if claim.kind in ("comparison", "memory")
     }
     return {
-        (c.cell_id, c.metric): (
-            c,
-            text.get(((c.cell_id, c.ref_cell_id), c.metric), NO_TEXT),
-        )
+        (c.cell_id, c.metric): (c, text.get(((c.cell_id, c.ref_cell_id), c.metric), NO_TEXT))
         for c in judged.comparisons
         if c.family in WITH_BASELINE
     }

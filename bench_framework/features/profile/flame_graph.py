@@ -54,7 +54,7 @@ class _Box:
 
     frame: Frame | None
     sides: tuple[Counter[int], Counter[int]] = field(default_factory=lambda: (Counter(), Counter()))
-    at_top: tuple[int, int] = (0, 0)
+    at_top: list[int] = field(default_factory=lambda: [0, 0])
     called: dict[Frame, "_Box"] = field(default_factory=dict)
 
 
@@ -247,8 +247,7 @@ def _tree(*profiles: Profile) -> _Box:
                 frame = profile.frames[place]
                 box = box.called.setdefault(frame, _Box(frame))
                 box.sides[side][stack.run] += stack.count
-            here, there = box.at_top
-            box.at_top = (here, there + stack.count) if side else (here + stack.count, there)
+            box.at_top[side] += stack.count
     return root
 
 

@@ -21,9 +21,8 @@ from bench_framework.report.claim_blocks import claim_bullets, sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import CI
-from bench_framework.rounding import plain
 from bench_framework.text.names import capital, closed
-from bench_framework.text.numbers import DASH, fixed
+from bench_framework.text.numbers import DASH, fixed, show_plain
 from bench_framework.units import counted
 
 MOST_ROWS: Final = 15
@@ -127,11 +126,7 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
 def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int) -> Table:
     claim_ids = {c.fact.name: c.id for c in claims if isinstance(c.fact, ProfileShare)}
     rows = tuple(
-        Row.build(
-            b.name,
-            *_share(b.own, claim_ids.get(b.name)),
-            *_counts(b.own, shares),
-        )
+        Row.build(b.name, *_share(b.own, claim_ids.get(b.name)), *_counts(b.own, shares))
         for b in shares.buckets
     )
     columns = (
@@ -158,9 +153,8 @@ def _share(part: SampleShare | None, claim: str | None = None) -> tuple[Cell, Ce
     share = part.share
     if share.lo is None or share.hi is None:
         return Cell(fixed(share.value * 100, MOST_DECIMALS), share.value, claim), Cell("")
-    figure = plain(share.value * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
-    bounds = Cell(f"[{figure.lo}, {figure.hi}]", share.lo)
-    return Cell(str(figure.estimate), share.value, claim), bounds
+    figure = show_plain(share.value * 100, share.lo * 100, share.hi * 100, most=MOST_DECIMALS)
+    return Cell(figure.estimate, share.value, claim), Cell(figure.bounds, share.lo)
 
 
 def _interval_words(shares: ProfileShares) -> str:

@@ -23,17 +23,6 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import thresholds
 from bench_framework.stats.portable_math import log, log1p
 
-WORST_FIRST: Final = (
-    Outcome.OPPOSITE,
-    Outcome.NO_DIFFERENCE,
-    Outcome.NOT_REPRODUCED,
-    Outcome.NOT_TESTED,
-    Outcome.IMPRECISE,
-    Outcome.SMALLER,
-    Outcome.LARGER,
-    Outcome.REPRODUCED,
-)
-"""Figures for several inputs have the first of these that one of the inputs has."""
 OF_EFFECTS: Final = (
     Outcome.OPPOSITE,
     Outcome.NOT_REPRODUCED,
@@ -375,7 +364,7 @@ def _result(
     if row.tested.test not in {"not-testable", "scaling"}:
         figure = parse_figure(row.tested.figure)
         tests = tuple(overruled(test, figure, second) for test in tests)
-    outcome = min((t.outcome for t in tests), key=WORST_FIRST.index, default=Outcome.NOT_TESTED)
+    outcome = min((t.outcome for t in tests), key=[*Outcome].index, default=Outcome.NOT_TESTED)
     same = [t for t in tests if t.outcome is outcome]
     reasons = {t.reason for t in same}
     if len(reasons) > 1 and outcome is Outcome.REPRODUCED:

@@ -22,7 +22,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.masthead import verdict_glossary
-from bench_framework.report.table_cells import titled
+from bench_framework.report.table_cells import titled, value_cell
 from bench_framework.text.numbers import (
     DASH,
     SIZES,
@@ -145,10 +145,7 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
     return Row.build(
         name,
-        *(
-            Cell(DASH) if value is None else Cell(significant(value * scale, DIGITS), value)
-            for value in (row.before, row.after)
-        ),
+        *(value_cell(v, lambda v: significant(v * scale, DIGITS)) for v in (row.before, row.after)),
         Cell(ratio.estimate, c.ratio.ratio if c.ratio else None) if ratio else DASH,
         ratio.bounds if ratio and c.statistic != "exact" else "",
         role,

@@ -1,5 +1,6 @@
 """Section "Comparison with each reference": every variant vs every baseline of the scenario."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
@@ -10,7 +11,7 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import metric_name, order
 from bench_framework.report.main_table import mark
-from bench_framework.report.sections.kind import SectionKind, input_heading
+from bench_framework.report.sections.kind import SectionKind, per_input
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, show_change
 from bench_framework.text.reasons import phrase
@@ -26,26 +27,20 @@ _GAP: Final = (
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table and the list of gaps for each input."""
-    if not data.plan.further_baselines:
-        return ()
-    blocks: list[Block] = []
-    for number, item in enumerate(data.plan.inputs, 1):
-        variants = (data.plan.baseline_id, *data.plan.further_baselines)
-        name = f"references-{number}"
-        cells = {
-            cell.variant_id: cell for cell in data.arms(item.id) if cell.role is not Role.BOUND
-        }
+    variants = (data.plan.baseline_id, *data.plan.further_baselines)
+
+    def parts(item: Input, name: str) -> Iterator[Block]:
+        cells = {c.variant_id: c for c in data.arms(item.id) if c.role is not Role.BOUND}
         references = tuple(cells[variant] for variant in variants if variant in cells)
         if len(references) <= 1 or not any(data.summary(c.id, data.metric) for c in references):
-            continue
-        blocks += input_heading(data, item, name)
-        blocks.append(_table(data, item, references, f"{name}-table"))
-        gaps = data.claims("gap", item=item)
-        if gaps:
+            return
+        yield _table(data, item, references, f"{name}-table")
+        if gaps := data.claims("gap", item=item):
             more = len(gaps) - MOST_GAPS
             rest = (Sentence(f"{more} more gaps are listed in claims.json."),) if more > 0 else ()
-            blocks.append(Bullets((*(sentence(c) for c in gaps[:MOST_GAPS]), *rest)))
-    return tuple(blocks)
+            yield Bullets((*map(sentence, gaps[:MOST_GAPS]), *rest))
+
+    return per_input(data, "references", parts)
 
 
 def _table(data: ReportData, item: Input, references: tuple[PlanCell, ...], name: str) -> Table:

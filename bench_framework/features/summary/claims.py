@@ -5,7 +5,6 @@ The contrasts are those that the scenario names, or else those of the best varia
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from bench_framework.claims.factory import is_counted
 from bench_framework.features.summary import best, bullets
@@ -17,17 +16,6 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.facts.comparisons import ContrastDetail
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.planned_comparisons import contrast_cells
-
-
-class _Pair(NamedTuple):
-    """Two cells to compare on a metric, with the name of their contrast."""
-
-    cell_id: str
-    ref_cell_id: str
-    name: str
-    metric: str
-    origin: facts.ContrastOrigin = "scenario"
-    group: str = ""
 
 
 def contrast_claims(view: SummaryView, *, answered: bool) -> Iterator[Claim]:
@@ -62,13 +50,13 @@ def contrast_claims(view: SummaryView, *, answered: bool) -> Iterator[Claim]:
 
 
 def _contrasts(view: SummaryView, contrast: NamedContrast) -> list[tuple[Claim, facts.Contrast]]:
-    pairs = (
-        _Pair(cell.id, reference.id, declared.name, declared.metric, group=contrast.group)
+    results = (
+        _contrast(view, (cell.id, reference.id), declared.name, declared.metric, declared.group)
         for item in view.plan.inputs
         for declared, cell, reference in contrast_cells(view.plan, item.id)
         if declared == contrast
     )
-    return [result for pair in pairs if (result := _contrast(view, pair)) is not None]
+    return [result for result in results if result is not None]
 
 
 def _together(
@@ -104,27 +92,29 @@ def _defaults(view: SummaryView, *, answered: bool) -> Iterator[Claim]:
     for cell, reference, name in pairs:
         if cell != reference and (both := frozenset((cell, reference))) not in done:
             done.add(both)
-            pair = _Pair(cell, reference, name, view.metric, "best variant")
-            if (result := _contrast(view, pair)) is not None:
-                yield result[0]
+            if (result := _contrast(view, (cell, reference), name)) is not None:
+                claim, fact = result
+                yield replace(claim, fact=replace(fact, origin="best variant"))
 
 
-def _contrast(view: SummaryView, pair: _Pair) -> tuple[Claim, facts.Contrast] | None:
-    c = view.pair(pair.cell_id, pair.ref_cell_id, pair.metric)
+def _contrast(
+    view: SummaryView, cells: tuple[str, str], name: str, metric: str = "", group: str = ""
+) -> tuple[Claim, facts.Contrast] | None:
+    """Return the comparison of two cells, by default on the main metric."""
+    metric = metric or view.metric
+    c = view.pair(*cells, metric)
     if c is None:
         return None
     evidence = view.evidence(c)
-    medians = [view.amount(cell, pair.metric) for cell in evidence.cells]
-    stated = tuple(m for m in medians if m is not None) if pair.metric != view.metric else ()
+    medians = [view.amount(cell, metric) for cell in evidence.cells]
+    stated = tuple(m for m in medians if m is not None) if metric != view.metric else ()
     detail = ContrastDetail(
         evidence=evidence,
         medians=stated if len(stated) == len(medians) else (),
         costs=view.headline_costs(c),
         counted=is_counted(c),
     )
-    fact = facts.Contrast(
-        name=pair.name, main=view.metric, origin=pair.origin, group=pair.group, detail=detail
-    )
+    fact = facts.Contrast(name=name, main=view.metric, group=group, detail=detail)
     return view.claim(c, fact), fact
 
 

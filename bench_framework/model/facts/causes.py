@@ -89,6 +89,11 @@ class CauseEvidence:
     explained: tuple[Explained, ...] = ()
     fault_cost: float | None = None
 
+    @property
+    def cells(self) -> tuple[str, str]:
+        """Ids of both configurations."""
+        return self.cell_id, self.ref_cell_id
+
     def share(self, part: TimePart) -> float:
         """Return the share of the time difference that a part has; 0 without a difference."""
         return part.difference / self.difference if self.difference else 0.0

@@ -10,14 +10,17 @@ from bench_framework.model.reasons import Reason
 
 
 class Outcome(StrEnum):
-    """How a published figure compares with the measured one (docs/method.md#published-figures)."""
+    """How a published figure compares with the measured one (docs/method.md#published-figures).
+
+    The worst is first: of several inputs, the first one that one of them has applies.
+    """
 
     REFUTED = "refuted"
     """The document's own figures disprove it. Only the author of a scenario says so."""
     OPPOSITE = "opposite"
     NO_DIFFERENCE = "no-difference"
-    NOT_TESTED = "not-tested"
     NOT_REPRODUCED = "not-reproduced"
+    NOT_TESTED = "not-tested"
     IMPRECISE = "too-imprecise"
     SMALLER = "smaller"
     LARGER = "larger"

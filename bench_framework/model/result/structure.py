@@ -122,6 +122,11 @@ class Step:
     share: float | None
     """Log of the step ÷ log of the total, `None` if the total is inconclusive."""
 
+    @property
+    def text(self) -> str:
+        """Text of its changes."""
+        return ", ".join(change.text for change in self.changes)
+
 
 @dataclass(frozen=True, slots=True)
 class Contribution:

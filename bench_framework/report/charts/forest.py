@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.verdict import Verdict
@@ -167,13 +167,9 @@ def _mark(
     filled = (
         point.verdict is not None and point.verdict.settled and not point.verdict.size_uncertain
     )
-    face = colour if filled else colours["ground"]
-    style: dict[str, Any] = {
-        "markerfacecolor": face,
-        "markeredgecolor": colour,
-        "markeredgewidth": 1.4,
-    }
-    frame.marks(ax, [(at(point.x), place.y)], _marker(point), markersize=POINT, zorder=4, **style)
+    face = {"markerfacecolor": colour if filled else colours["ground"]}
+    border = {"markeredgecolor": colour, "markeredgewidth": 1.4, "markersize": POINT}
+    frame.marks(ax, [(at(point.x), place.y)], _marker(point), zorder=4, **face, **border)
 
 
 def limits(figure: Figure) -> tuple[float, float]:

@@ -5,14 +5,14 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.model.plan.plan import Input, Role, Variant
-from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table
+from bench_framework.report.blocks import Column, Figure, Point, Row, Table
 from bench_framework.report.charts import OTHER, Axes, Palette, Scale, amounts, frame, token
 from bench_framework.report.charts.amounts import Unit
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import plain_interval, value_by_ratio
-from bench_framework.report.table_cells import scale_of, titled
+from bench_framework.report.table_cells import scale_of, titled, value_cell
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH, shortest
+from bench_framework.text.numbers import shortest
 from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE
 
@@ -126,12 +126,7 @@ def _table(data: ReportData, variants: Sequence[Variant], inputs: Sequence[Input
     rows = []
     for variant in variants:
         values = _values(data, variant, pairs)
-        cells = (
-            Cell(scales[item.id].text(values[item.id]), values[item.id])
-            if item.id in values
-            else Cell(DASH)
-            for item in inputs
-        )
+        cells = (value_cell(values.get(item.id), scales[item.id].text) for item in inputs)
         rows.append(Row.build(variant.label, *cells, baseline=data.is_baseline(variant.id)))
     columns = (
         Column("Variant"),
