@@ -163,6 +163,11 @@ class ReportData:
         """Return the summary of a metric of a configuration."""
         return self._summaries.get((cell_id, metric))
 
+    def baseline_summary(self, input_id: str, metric: Metric) -> Summary | None:
+        """Return the summary of a metric of the baseline of an input."""
+        baseline = self.plan.baseline_cell(input_id)
+        return self.summary(baseline.id, metric) if baseline is not None else None
+
     def summaries(self, cells: Iterable[Cell], metric: Metric) -> list[Summary]:
         """Return the summaries of a metric of those configurations that have one."""
         return [s for cell in cells if (s := self.summary(cell.id, metric)) is not None]

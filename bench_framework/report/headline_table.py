@@ -81,8 +81,7 @@ def by_variant(data: ReportData, item: Input) -> str:
 
 def scale_on(data: ReportData, item: Input, metric: str) -> Scale:
     """Return the scale of a metric, chosen from the row of the baseline."""
-    baseline = data.plan.baseline_cell(item.id)
-    first = data.summary(baseline.id, metric) if baseline else None
+    first = data.baseline_summary(item.id, metric)
     summaries = data.summaries(data.arms(item.id), metric)
     size = next((s.median for s in (first, *summaries) if s is not None), 1.0)
     if metric in SIZES:
@@ -187,8 +186,8 @@ def order(data: ReportData, cell: PlanCell) -> tuple[int, float]:
     comparison = data.comparison(cell.id, data.metric)
     if comparison is not None and comparison.shown is not None:
         return 0, comparison.shown.ratio
-    baseline, mine = data.plan.baseline_cell(cell.input_id), data.summary(cell.id, data.metric)
-    other = data.summary(baseline.id, data.metric) if baseline else None
+    mine = data.summary(cell.id, data.metric)
+    other = data.baseline_summary(cell.input_id, data.metric)
     if cell.role is not Role.BOUND and mine is not None and other is not None:
         values = (mine.median, other.median)
         above, below = reversed(values) if data.higher(data.metric) else values

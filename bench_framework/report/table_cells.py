@@ -19,7 +19,6 @@ from bench_framework.text.numbers import (
     metric_unit,
     rate_unit,
     show_comparison,
-    show_measured,
     show_ratio,
     significant,
 )
@@ -101,10 +100,7 @@ class Scale:
 
     def cell(self, summary: Summary | None) -> Cell:
         """Return the median over the rounds, or a dash without a summary."""
-        if summary is None:
-            return Cell(DASH)
-        value, lo, hi = summary.median, summary.lo, summary.hi
-        return Cell(show_measured(value, lo, hi, self.factor, self.decimals), value)
+        return value_cell(summary.median if summary else None, self.text)
 
     def spread(self, summary: Summary | None) -> Cell:
         """Return mean and standard deviation over the rounds, or a dash without them."""
@@ -120,7 +116,7 @@ class Scale:
 
     def text(self, value: float) -> str:
         """Return a value in the unit of the column."""
-        return show_measured(value, None, None, self.factor, self.decimals)
+        return fixed(value * self.factor, self.decimals)
 
 
 def scale_of(

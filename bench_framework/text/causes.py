@@ -34,14 +34,9 @@ def part_name(part: TimePart) -> str:
     return part.name if part.kind == "phase" else _PARTS[part.kind]
 
 
-def part_text(part: TimePart, share: float) -> str:
-    """Return a part with its share of the difference: ``write 69 %``."""
-    return f"{part_name(part)} {share_text(share)}"
-
-
 def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
     """Return a part with what explains it: ``system time 60 % (of it, page faults about 85 %)``."""
-    text = part_text(part, evidence.share(part))
+    text = f"{part_name(part)} {share_text(evidence.share(part))}"
     shares = [item for item in evidence.explained if item.part == part.kind]
     if part.kind == "sys" and shares:
         (faults,) = shares

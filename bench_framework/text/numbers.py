@@ -190,15 +190,6 @@ def column_decimals(decimals: Iterable[int]) -> int:
     return ordered[len(ordered) // 4] if ordered else 0
 
 
-def show_measured(
-    value: float, lo: float | None, hi: float | None, scale: float, decimals: int | None = None
-) -> str:
-    """Return a value × `scale` with the decimals of its interval, or those of its column."""
-    if decimals is None:
-        decimals = measured_decimals(value, lo, hi, scale)
-    return fixed(value * scale, decimals)
-
-
 def percent(fraction: float | None) -> str:
     """Return ``0.0134`` as ``1.3 %``, with two significant digits and tens in full."""
     if fraction is None or fraction == 0:

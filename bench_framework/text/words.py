@@ -87,10 +87,9 @@ def least(metric: str) -> str:
     return f"{'smallest' if 'size' in noun(metric) else 'least'} {noun(metric)}"
 
 
-def glyph(verdict: Verdict, *, unicode: bool = True) -> str:
-    """Return ``▼``, or its ASCII form ``v``."""
-    words = WORDS[verdict]
-    return words.glyph if unicode else words.ascii
+def glyph(verdict: Verdict) -> str:
+    """Return the sign of a verdict, such as ``▼``."""
+    return WORDS[verdict].glyph
 
 
 class MetricWords(NamedTuple):

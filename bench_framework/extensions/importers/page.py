@@ -30,9 +30,9 @@ from bench_framework.store.harnesses import readers
 from bench_framework.text.numbers import (
     DASH,
     column_decimals,
+    fixed,
     format_percent,
     measured_decimals,
-    show_measured,
     time_unit,
 )
 from bench_framework.units import counted
@@ -153,13 +153,13 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
 
 def _row(row: Row, command: SessionCommand, form: tuple[float, int], n: int) -> Row:
     """Return a row with mean, standard deviation and number of runs as given in the file."""
-    wall, cells = command.series_of(WALL), list(row.cells)
+    wall, cells, (scale, decimals) = command.series_of(WALL), list(row.cells), form
     mean = spread = Cell(DASH)
     if wall is not None:
-        mean = Cell(show_measured(wall.mean, *_ends(wall), *form), wall.mean)
+        mean = Cell(fixed(wall.mean * scale, decimals), wall.mean)
         cells[n] = cells[n] if wall.n is not None else Cell("not given")
         if wall.sd is not None:
-            spread = Cell(show_measured(wall.sd, None, None, form[0], form[1] + 1), wall.sd)
+            spread = Cell(fixed(wall.sd * scale, decimals + 1), wall.sd)
     if command.failed and not row.reason:
         note = f"{counted(command.failed, 'failed run')} left out"
         cells[-1] = Cell("; ".join(part for part in (cells[-1].text, note) if part))

@@ -39,10 +39,9 @@ def build(data: ReportData) -> tuple[Block, ...]:
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
-    results = {claim.id: _fact(claim) for claim in claims}
     tested = [claim for claim in claims if _is_tested(claim)]
-    times = needs_factors(results[claim.id] for claim in tested)
-    others = any(fact.other_results for fact in results.values())
+    times = needs_factors(map(_fact, tested))
+    others = any(_fact(claim).other_results for claim in claims)
     blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
     if tested:
         source = ", ".join(filter(None, (published.date, published.url)))
@@ -53,7 +52,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
             f"{' Below a figure: another scenario; the appendix has what differs there.' if others else ''}"
         )
         columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
-        rows = tuple(_row(claim, results[claim.id], times=times) for claim in tested)
+        rows = tuple(_row(claim, _fact(claim), times=times) for claim in tested)
         blocks.append(Table("published-table", caption, columns, rows, sortable=False))
     return tuple(blocks)
 

@@ -25,7 +25,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     if data.plan.revisions is None:
         return None
     pairs = [(cell, pair) for cell in revision_cells(data) if (pair := _values(data, cell))]
-    left_out = len(pairs) - MOST_ROWS
+    rest = len(pairs) - MOST_ROWS
     pairs = pairs[:MOST_ROWS]
     values = [value for _, pair in pairs for value in pair]
     if not values or min(values) <= 0 or max(values) > MOST_SPAN * min(values):
@@ -34,11 +34,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     points = tuple(_point(data, cell, pair, unit) for cell, pair in pairs)
     base, head = data.plan.revisions.names
     name = noun(data.metric)
-    more = (
-        f" {counted(left_out, 'more configuration').capitalize()} in the tables."
-        if left_out > 0
-        else ""
-    )
+    more = f" {counted(rest, 'more configuration').capitalize()} in the tables." if rest > 0 else ""
     legend = (f"Hollow: {base}", f"filled: {head}", f"lines: {CI}s")
     desc = amounts.caption(data, [point.verdict for point in points], *legend) + more
     return Figure(
@@ -54,10 +50,9 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
 
 def _values(data: ReportData, cell: PlanCell) -> tuple[float, float] | None:
     """Return the old and the new value, or `None` if one of them was not measured."""
-    before = data.plan.baseline_cell(cell.input_id)
     if data.state(cell.id).state != "measured":
         return None
-    old = data.summary(before.id, data.metric) if before is not None else None
+    old = data.baseline_summary(cell.input_id, data.metric)
     new = data.summary(cell.id, data.metric)
     if old is None or new is None:
         return None

@@ -45,11 +45,10 @@ def inputs_of(data: ReportData) -> list[tuple[int, Input]]:
 def sizes(data: ReportData, item: Input) -> Figure | None:
     """Return a line for each variant, `None` for fewer than three measured sizes or too many variants."""
     inputs = inputs_of(data)
-    variants = [v for v in data.plan.variants if _values(data, v, inputs)]
-    if not 0 < len(variants) <= MOST or not inputs[0][0]:
+    variants = [v for v in data.plan.variants if _values(data, v)]
+    if not inputs or not inputs[0][0] or not 0 < len(variants) <= MOST:
         return None
-    baseline = data.plan.baseline_cell(item.id)
-    base = data.summary(baseline.id, data.metric) if baseline is not None else None
+    base = data.baseline_summary(item.id, data.metric)
     if base is None or base.median <= 0:
         return None
     # The unit of a time changes along the axis. Other values have one unit.
@@ -76,12 +75,10 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
     )
 
 
-def _values(
-    data: ReportData, variant: Variant, inputs: Sequence[tuple[int, Input]]
-) -> dict[str, float]:
+def _values(data: ReportData, variant: Variant) -> dict[str, float]:
     """Return the values of a variant that was measured, by input."""
     values: dict[str, float] = {}
-    for _, item in inputs:
+    for item in data.plan.inputs:
         for cell in data.measured(item.id):
             summary = data.summary(cell.id, data.metric)
             if cell.variant_id == variant.id and cell.role is not Role.BOUND and summary:
@@ -92,7 +89,7 @@ def _values(
 def _points(
     data: ReportData, variant: Variant, inputs: Sequence[tuple[int, Input]], leading: Input
 ) -> list[Point]:
-    values = _values(data, variant, inputs)
+    values = _values(data, variant)
     cell = next((c for c in data.arms(leading.id) if c.variant_id == variant.id), None)
     comparison = data.comparison(cell.id, data.metric) if cell is not None else None
     base = cell is not None and cell.role is Role.BASELINE
@@ -118,14 +115,13 @@ def _points(
 
 
 def _table(data: ReportData, variants: Sequence[Variant], inputs: Sequence[Input]) -> Table:
-    pairs = [(0, item) for item in inputs]
     scales = {
         item.id: scale_of(data, data.metric, data.summaries(data.measured(item.id), data.metric))
         for item in inputs
     }
     rows = []
     for variant in variants:
-        values = _values(data, variant, pairs)
+        values = _values(data, variant)
         cells = (value_cell(values.get(item.id), scales[item.id].text) for item in inputs)
         rows.append(Row.build(variant.label, *cells, baseline=data.is_baseline(variant.id)))
     columns = (

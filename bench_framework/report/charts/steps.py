@@ -170,8 +170,7 @@ def _reference(
 
 
 def _scaled(point: Point, factor: float) -> Point:
-    ends = (end and end * factor for end in (point.x_lo, point.x_hi))
-    x_lo, x_hi = ends
+    x_lo, x_hi = (end and end * factor for end in (point.x_lo, point.x_hi))
     return replace(point, x=point.x * factor, y=point.y * factor, x_lo=x_lo, x_hi=x_hi)
 
 

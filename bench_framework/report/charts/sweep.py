@@ -104,8 +104,7 @@ def further_sweeps(data: ReportData, item: Input, name: str) -> Iterator[Figure]
 
 
 def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure | None:
-    baseline = data.plan.baseline_cell(item.id)
-    base = data.summary(baseline.id, data.metric) if baseline is not None else None
+    base = data.baseline_summary(item.id, data.metric)
     if base is None or base.median <= 0:
         return None
     unit = Unit.for_metric(data, base.median)

@@ -212,9 +212,8 @@ class _Page:
         """Append the paths of the report and the commands to run next."""
         self.gap()
         for name, items in (("Report", document.files), ("Rerun", document.next)):
-            if items:
-                for number, item in enumerate(items):
-                    self.lines.append(pad(name if number == 0 else "", 9) + self.plain(item))
+            for number, item in enumerate(items):
+                self.lines.append(pad(name if number == 0 else "", 9) + self.plain(item))
 
 
 def _colour(verdict: Verdict) -> str:

@@ -52,8 +52,7 @@ def _main_claim(data: ReportData, item: Input) -> Claim | None:
 
 
 def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> Table:
-    baseline = data.plan.baseline_cell(item.id)
-    reference = data.summary(baseline.id, PEAK_RSS) if baseline else None
+    reference = data.baseline_summary(item.id, PEAK_RSS)
     summaries = data.summaries(cells, PEAK_RSS)
     preferred = reference.median if reference else max(s.median for s in summaries)
     family = data.plan.unit_family

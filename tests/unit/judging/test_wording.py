@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework.model.facts import AxisEffect, Claim, Compared, Fact, GapClosed, RaceIdle
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.words import glyph, word
+from bench_framework.text.words import WORDS, glyph, word
 from bench_framework.text.write import say
 
 
@@ -16,12 +16,12 @@ from bench_framework.text.write import say
 def test_each_verdict_has_a_word_and_two_signs(verdict: Verdict) -> None:
     assert word(verdict, "wall")
     assert glyph(verdict)
-    assert glyph(verdict, unicode=False).isascii()
+    assert WORDS[verdict].ascii.isascii()
 
 
 def test_signs_differ_in_shape() -> None:
-    for unicode in (False, True):
-        assert len({glyph(v, unicode=unicode) for v in Verdict}) == len(Verdict)
+    for sign in (glyph, lambda verdict: WORDS[verdict].ascii):
+        assert len({sign(v) for v in Verdict}) == len(Verdict)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from bench_framework.text.numbers import (
     column_decimals,
     column_size,
     fixed,
+    measured_decimals,
     metric_unit,
     percent_up,
     show_change,
-    show_measured,
     show_plain,
     show_ratio,
     show_size,
@@ -106,10 +106,13 @@ def test_an_open_change_has_an_infinite_bound() -> None:
 
 
 def test_a_measured_value_has_the_digits_of_its_interval_and_at_most_four() -> None:
-    assert show_measured(0.2091, 0.2071, 0.2112, 1e3) == "209.1"
-    assert show_measured(0.2091, 0.19, 0.23, 1e3) == "209"
-    assert show_measured(0.02010003, 0.02010001, 0.02010005, 1e3) == "20.10"
-    assert show_measured(1.5, None, None, 1.0) == "1.50"
+    def measured(value: float, lo: float | None, hi: float | None, scale: float) -> str:
+        return fixed(value * scale, measured_decimals(value, lo, hi, scale))
+
+    assert measured(0.2091, 0.2071, 0.2112, 1e3) == "209.1"
+    assert measured(0.2091, 0.19, 0.23, 1e3) == "209"
+    assert measured(0.02010003, 0.02010001, 0.02010005, 1e3) == "20.10"
+    assert measured(1.5, None, None, 1.0) == "1.50"
 
 
 def test_a_column_follows_most_of_its_values() -> None:
