@@ -294,6 +294,8 @@ def _order(data: ReportData) -> Check:
 def noise_floors(data: ReportData) -> list[Check]:
     """Return a check of the noise floor of each judged metric and input."""
     judge, floors = data.plan.judge, list[Check]()
+    controls = any(data.plan.control_cell(item.id) for item in data.plan.inputs)
+    missing = "too few rounds of the A/A control" if controls else "no A/A control"
     for floor in (f for m in judge.metrics for f in data.judgement.floors if f.metric == m):
         name, margin = noun(floor.metric), judge.margin_of(floor.metric)
         where = data.on_input(data.plan.input(floor.input_id), " on ")
@@ -301,7 +303,7 @@ def noise_floors(data: ReportData) -> list[Check]:
         if floor.tripped:
             mark, figure = "fail", f"A/A check failed: all verdicts on {name} are withdrawn"
         elif floor.fraction is None:
-            figure = f"not measured: {data.no_floor}"
+            figure = f"not measured: {missing}"
         else:
             inside = floor.fraction <= margin
             mark = "pass" if inside else mark

@@ -202,12 +202,6 @@ class ReportData:
         floors = self.judgement.floors
         return next((f for f in floors if f.input_id == input_id and f.metric == metric), None)
 
-    @property
-    def no_floor(self) -> str:
-        """Reason why an input has no noise floor."""
-        controls = any(self.plan.control_cell(item.id) for item in self.plan.inputs)
-        return "too few rounds of the A/A control" if controls else "no A/A control"
-
     def best(self, input_id: str) -> BestGroup | None:
         """Return the best group of an input by the headline metric, `None` without comparisons."""
         groups = (g for g in self.judgement.best if g.input_id == input_id and g.cell_ids)
@@ -248,9 +242,6 @@ class ReportData:
     def build_of(self, variant: Variant) -> Build | None:
         """Return the build of a variant."""
         return next((b for b in self.builds if b.id == variant.build_id), None)
-
-    def _build_of_cell(self, cell: Cell) -> Build | None:
-        return next((b for b in self.builds if b.id == self.plan.build_id(cell)), None)
 
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
@@ -353,7 +344,8 @@ class ReportData:
 
     def command(self, cell: Cell) -> str:
         """Return the command of a configuration for a shell, with the paths that were used."""
-        build, prepared = self._build_of_cell(cell), self.prepared(cell.input_id)
+        build = next((b for b in self.builds if b.id == self.plan.build_id(cell)), None)
+        prepared = self.prepared(cell.input_id)
         files = prepared.files if prepared else ()
         path = (prepared.path if prepared else None) or "{input}"
         slots = {
