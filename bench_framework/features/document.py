@@ -117,8 +117,8 @@ def _with_own_anchors(
     }
     parts: list[tuple[SectionKind, Section | None]] = []
     for kind, section in built:
-        own = frozenset[str]() if section is None or kind in SECTIONS else section.anchors
-        if taken := core & own:
+        anchors = frozenset[str]() if section is None or kind in SECTIONS else section.anchors
+        if taken := core & anchors:
             text = f"the section {kind.title} uses the anchor {min(taken)} of another one"
             registry().leave_out(kind.code, ValueError(text))
         parts.append((kind, None if taken else section))
