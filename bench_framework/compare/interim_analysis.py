@@ -7,7 +7,8 @@ same verdicts as the report of the same rounds. See `docs/method.md#interim-anal
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
@@ -45,26 +46,41 @@ class LookOutcome:
     settled: tuple[str, ...] | None = ()
 
 
+@dataclass(frozen=True)
+class Analysis:
+    """An interim analysis of one input, with everything that was measured before it.
+
+    Attributes:
+        index: index of the analysis in the schedule, from 0.
+        round: the last complete round.
+        taken: the earlier analyses of all inputs.
+    """
+
+    plan: Plan
+    blocks: Sequence[Block]
+    input_id: str
+    index: int
+    round: int
+    builds: Mapping[str, Build] = field(default_factory=dict)
+    taken: Sequence[Look] = ()
+
+    @cached_property
+    def report(self) -> LookOutcome:
+        """Return the verdicts of the report after this round, and whether they are conclusive."""
+        return look(self)
+
+
 def look(
-    plan: Plan,
-    blocks: Iterable[Block],
-    input_id: str,
-    index: int,
-    round_: int,
-    *,
-    builds: Mapping[str, Build] | None = None,
-    taken: Iterable[Look] = (),
+    at: Analysis,
     open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None,
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
 
-    `index` is that of this interim analysis in the schedule, from 0, and `round_` the last complete
-    round. Earlier interim analyses are at the planned rounds; `taken` has their results. `open_of`
-    returns the comparisons that need further rounds, by default `stopping.open_pairs`.
+    Earlier interim analyses are at the planned rounds. `open_of` returns the comparisons that need
+    further rounds, by default `stopping.open_pairs`.
     """
-    looks = looks_of(plan)
-    at = (input_id, index, round_)
-    stage = stage_at(plan, plan.judge, looks, blocks, *at, builds=builds or {}, taken=taken)
+    plan, input_id = at.plan, at.input_id
+    stage = stage_at(at, plan, plan.judge, looks_of(plan))
     # Further rounds cannot decide deterministic metrics.
     planned = {
         family: [pair for pair in pairs if not is_exact(pair[2])]
@@ -90,24 +106,13 @@ def look(
     return LookOutcome(stop, reason, judged[: len(planned["headline"])], behind, settled)
 
 
-def stage_at(
-    plan: Plan,
-    policy: JudgePolicy,
-    looks: Looks,
-    blocks: Iterable[Block],
-    input_id: str,
-    index: int,
-    round_: int,
-    *,
-    builds: Mapping[str, Build],
-    taken: Iterable[Look],
-) -> Stage:
-    """Return the stage of an input at an interim analysis; see `look` for the arguments."""
-    cells = {cell.id for cell in plan.cells_of(input_id)}
-    of_input = [block for block in blocks if block.cell_id in cells]
-    reached = (*(n for n in looks.rounds[:index] if n < round_), round_)
-    runs = runs_of(plan, of_input, builds)
-    return Stage(plan, policy, runs, looks, reached, index, race.finishing_rounds(plan, taken))
+def stage_at(at: Analysis, plan: Plan, policy: JudgePolicy, looks: Looks) -> Stage:
+    """Return the stage of an input at an interim analysis, by the plan and the schedule of a question."""
+    cells = {cell.id for cell in plan.cells_of(at.input_id)}
+    of_input = [block for block in at.blocks if block.cell_id in cells]
+    reached = (*(n for n in looks.rounds[: at.index] if n < at.round), at.round)
+    runs, finished_in = runs_of(plan, of_input, at.builds), race.finishing_rounds(plan, at.taken)
+    return Stage(plan, policy, runs, looks, reached, at.index, finished_in)
 
 
 def finished(

@@ -3,41 +3,12 @@
 The rules of a run are chosen by `bench_framework.features.stop_rules`.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Protocol
 
-from bench_framework.compare.interim_analysis import LookOutcome, look
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.model.plan.looks import looks_of
-from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
-from bench_framework.model.record.run import Block, Build, Look
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """An interim analysis of one input, with everything that was measured before it.
-
-    Attributes:
-        index: index of the analysis in the schedule, from 0.
-        round: the last complete round.
-        taken: the earlier analyses of all inputs.
-    """
-
-    plan: Plan
-    blocks: Sequence[Block]
-    input_id: str
-    index: int
-    round: int
-    builds: Mapping[str, Build]
-    taken: Sequence[Look] = ()
-
-    @cached_property
-    def report(self) -> LookOutcome:
-        """Return the verdicts of the report after this round, and whether they are conclusive."""
-        at = (self.input_id, self.index, self.round)
-        return look(self.plan, self.blocks, *at, builds=self.builds, taken=self.taken)
 
 
 class StopRule(Protocol):

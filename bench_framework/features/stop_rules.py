@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, replace
 
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import All, Analysis, FixedRule, StopRule
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.stop_rules import All, FixedRule, StopRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import finished_cells
 from bench_framework.model.plan.plan import Plan

@@ -325,7 +325,7 @@ def _measure(
 
     def looker(input_id: str, index: int, number: int) -> Decision:
         # numpy is slow to import, and the first rounds are displayed without it.
-        from bench_framework.compare.stop_rules import Analysis
+        from bench_framework.compare.interim_analysis import Analysis
         from bench_framework.features.stop_rules import rule_of
 
         rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)

@@ -14,8 +14,7 @@ from typing import Final, NamedTuple
 
 from bench_framework.claims.factory import figures
 from bench_framework.compare import interim_analysis
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import Analysis
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.extensions.bisect.model import (
     Bisection,
     Conclusion,
@@ -220,15 +219,7 @@ class SideRule:
             pair = comparisons_of(at.plan, compared)
             return side(*pair, self.find, nearer=self.nearer) if pair else "skipped"
 
-        outcome = interim_analysis.look(
-            at.plan,
-            at.blocks,
-            at.input_id,
-            at.index,
-            at.round,
-            builds=at.builds,
-            open_of=lambda pending: [] if sides(pending) else pending,
-        )
+        outcome = interim_analysis.look(at, lambda pending: [] if sides(pending) else pending)
         outcome = replace(outcome, trailing=(), settled=())
         return replace(outcome, reason=DECIDED) if sides(outcome.verdicts) else outcome
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare import interim_analysis, stopping
-from bench_framework.compare.interim_analysis import LookOutcome
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.compare.same_programs import same_cells
-from bench_framework.compare.stop_rules import Analysis
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome
 from bench_framework.features.gate.question import answer, question_of
@@ -68,17 +67,7 @@ class GateRule:
             enough = not plan.confirms or at.round >= outcome.FEWEST_CONFIRMING
             reason = Reason(ReasonCode.GATE_TIMELESS)
             return LookOutcome(enough, reason, (), settled=() if fixed else None)
-        stage = interim_analysis.stage_at(
-            question.plan,
-            question.policy,
-            question.looks,
-            at.blocks,
-            at.input_id,
-            at.index,
-            at.round,
-            builds=at.builds,
-            taken=at.taken,
-        )
+        stage = interim_analysis.stage_at(at, question.plan, question.policy, question.looks)
         # Every candidate is judged, also the one that a race would drop.
         pairs = question.timed_pairs(at.input_id)
         judged = interim_analysis.judge_cells(stage, pairs, "headline")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
@@ -25,7 +25,7 @@ def after(plan: Plan, blocks: Sequence[Block], number: int) -> Look:
     """Return the first look of a plan, made after a round, with the cells that may leave."""
     here = plan.inputs[0].id
     until = [block for block in blocks if block.round <= number]
-    outcome = look(plan, until, here, 0, number)
+    outcome = Analysis(plan, until, here, 0, number).report
     now = Look(here, 0, number, outcome.stop, outcome.reason, idle=outcome.settled or ())
     return replace(now, idle=finished_cells(plan, until, {}, (), now))
 
@@ -102,7 +102,7 @@ def replayed(example: Study, wall: Timing, *, leave: bool) -> tuple[dict[str, Ve
             if b.round <= left.get(b.cell_id, number)
             or (b.round <= number and race.includes_finished(plan.measure.seed, here, b.round))
         ]
-        outcome = look(plan, blocks, here, index, number, taken=taken)
+        outcome = Analysis(plan, blocks, here, index, number, taken=taken).report
         now = Look(here, index, number, outcome.stop, idle=(outcome.settled or ()) if leave else ())
         measured = [cell.id for cell in plan.cells if cell.id not in left]
         finished = () if outcome.stop else race.leaving(plan, [*taken, now], measured, ())
@@ -137,7 +137,7 @@ def test_the_cells_of_an_effect_stay_while_it_is_open() -> None:
         return float(np.exp(effect + noise[" ".join(values.values()), number]))
 
     blocks = example.blocks(wall)
-    early = look(plan, [b for b in blocks if b.round <= 12], plan.inputs[0].id, 0, 12)
+    early = Analysis(plan, [b for b in blocks if b.round <= 12], plan.inputs[0].id, 0, 12).report
     assert not early.stop
     assert early.settled
     assert after(plan, blocks, 12).idle == ()

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare import interim_analysis
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import Analysis
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
@@ -402,7 +400,7 @@ class TestTheStoppingRule:
         example = Study(policy=gate_policy(margins=(("wall", 0.01),)))
         wall = log_normal_timing({"b": 1.025}, spread=0.03, seed=3)
         blocks = [b for b in example.blocks(wall) if b.round <= 27]
-        assert interim_analysis.look(example.plan, blocks, example.plan.inputs[0].id, 2, 27).stop
+        assert Analysis(example.plan, blocks, example.plan.inputs[0].id, 2, 27).report.stop
         assert not self.look_at(example, wall, 27).stop
         assert (
             phrase(self.look_at(example, wall, 40).reason) == "this was the last interim analysis"

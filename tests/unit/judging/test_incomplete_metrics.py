@@ -6,7 +6,7 @@ from typing import Literal
 
 import pytest
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import JudgePolicy, MeasurePolicy
@@ -57,8 +57,8 @@ def test_a_variant_that_often_lacks_its_metric_drops_no_other_one(
     plan, cells = study.plan, [study.cell(arm).id for arm in study.arms]
     rounds = looks_of(plan).rounds[-1]
     blocks = study.blocks(timing({"b": 0.0, "c": -0.5}))
-    whole = look(plan, printed(blocks, "", 1), plan.inputs[0].id, 0, rounds)
-    lossy = look(plan, printed(blocks, cells[2], 2), plan.inputs[0].id, 0, rounds)
+    whole = Analysis(plan, printed(blocks, "", 1), plan.inputs[0].id, 0, rounds).report
+    lossy = Analysis(plan, printed(blocks, cells[2], 2), plan.inputs[0].id, 0, rounds).report
     assert set(whole.trailing) == (set(cells[:2]) - {cells[0]} if strategy == "race" else set())
     assert lossy.trailing == ()
     assert cells[2] not in (lossy.settled or ())

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Plan
@@ -27,8 +27,8 @@ def test_measuring_goes_on_until_a_contrast_is_conclusive() -> None:
     plan = naming(example, ("left", "right"))
     blocks = [b for b in example.blocks(timing(arms, 0.1, 3)) if b.round <= 18]
     here = plan.inputs[0].id
-    assert look(example.plan, blocks, here, 0, 18).stop
-    outcome = look(plan, blocks, here, 0, 18)
+    assert Analysis(example.plan, blocks, here, 0, 18).report.stop
+    outcome = Analysis(plan, blocks, here, 0, 18).report
     assert not outcome.stop
     assert phrase(outcome.reason) == "1 of 4 comparisons still open"
     # The live table shows the comparisons with the baseline, and only `far` may leave.

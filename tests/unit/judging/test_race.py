@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bench_framework.compare import stopping
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
@@ -52,7 +52,7 @@ def run(example: Study, wall: Timing) -> Raced:
     here = plan.inputs[0].id
     for index, number in enumerate(looks_of(plan).rounds):
         blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
-        outcome = look(plan, blocks, here, index, number)
+        outcome = Analysis(plan, blocks, here, index, number).report
         result = Look(
             here,
             index,

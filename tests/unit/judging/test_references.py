@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
 from bench_framework.model.plan.build_spec import BuildSpec
@@ -107,8 +107,10 @@ def test_the_stopping_rule_waits_for_the_further_reference() -> None:
     example = Study(arms=tuple(TIMES), rounds=18)
     blocks = example.blocks(skewed({"start": 0.1, "better": 0.0503, "target": 0.05}, 0.03))
     first = looks_of(example.plan).rounds[0]
-    assert look(example.plan, blocks, example.plan.inputs[0].id, 0, first).stop
-    waiting = look(two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first)
+    assert Analysis(example.plan, blocks, example.plan.inputs[0].id, 0, first).report.stop
+    waiting = Analysis(
+        two_references(example, "target"), blocks, example.plan.inputs[0].id, 0, first
+    ).report
     assert not waiting.stop
     assert {c.ref_cell_id for c in waiting.verdicts} == {example.cell("start").id}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.compare import data_quality, same_programs
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.features.summary import command_lines
 from bench_framework.model.facts import OneProgram
@@ -180,8 +180,8 @@ def test_the_stopping_rule_does_not_wait_for_an_a_a_test() -> None:
 
     blocks = example.blocks(wall)
     first = looks_of(plan).rounds[0]
-    assert look(plan, blocks, plan.inputs[0].id, 0, first, builds=builds).stop
-    assert not look(plan, blocks, plan.inputs[0].id, 0, first).stop
+    assert Analysis(plan, blocks, plan.inputs[0].id, 0, first, builds=builds).report.stop
+    assert not Analysis(plan, blocks, plan.inputs[0].id, 0, first).report.stop
 
 
 def test_the_axis_that_has_no_effect_is_named_with_the_engine() -> None:

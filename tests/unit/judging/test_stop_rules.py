@@ -4,8 +4,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import All, Analysis, FixedRule
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.stop_rules import All, FixedRule
 from bench_framework.extensions.bisect.compute import SideRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.stop_rules import ReportRule, rule_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.compare import stopping
-from bench_framework.compare.interim_analysis import LookOutcome, look
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of, schedule
@@ -29,7 +29,7 @@ def timing(effect: float, spread: float, seed: int = 0) -> Timing:
 def looked(example: Study, wall: Timing, index: int) -> LookOutcome:
     number = looks_of(example.plan).rounds[index]
     blocks = [b for b in example.blocks(wall) if b.round <= number]
-    return look(example.plan, blocks, example.plan.inputs[0].id, index, number)
+    return Analysis(example.plan, blocks, example.plan.inputs[0].id, index, number).report
 
 
 def test_precision_goes_on_until_every_headline_interval_is_narrow_enough() -> None:
@@ -57,7 +57,7 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached() -> 
     looks = looks_of(plan)
     assert looks.rounds[0] < 15 < looks.rounds[1]
     blocks = [b for b in example.blocks(timing(0.2, 0.01)) if b.round <= 15]
-    outcome = look(plan, blocks, here, looks.count - 1, 15)
+    outcome = Analysis(plan, blocks, here, looks.count - 1, 15).report
     assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
     taken = [
         Look(here, 0, looks.rounds[0], stopped=False),

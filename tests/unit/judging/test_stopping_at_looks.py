@@ -9,8 +9,8 @@ import pytest
 from bench_framework.compare import stopping
 from bench_framework.compare.data_quality import floor_fraction, reach
 from bench_framework.compare.interim_analysis import (
+    Analysis,
     LookOutcome,
-    look,
     make_inconclusive_where_control_differs,
 )
 from bench_framework.features.judge import judge
@@ -28,7 +28,7 @@ def at(example: Study, wall: Timing, index: int) -> LookOutcome:
     plan = example.plan
     last = looks_of(plan).rounds[index]
     blocks = [b for b in example.blocks(wall) if b.round <= last]
-    return look(plan, blocks, plan.inputs[0].id, index, last)
+    return Analysis(plan, blocks, plan.inputs[0].id, index, last).report
 
 
 def test_a_settled_input_stops_at_the_first_look() -> None:
@@ -97,7 +97,7 @@ def test_the_live_table_shows_what_the_report_will_say() -> None:
 
 def test_a_look_without_blocks_decides_nothing() -> None:
     plan = Study().plan
-    outcome = look(plan, [], plan.inputs[0].id, 0, 12)
+    outcome = Analysis(plan, [], plan.inputs[0].id, 0, 12).report
     assert not outcome.stop
     assert {c.verdict for c in outcome.verdicts} == {Verdict.INCONCLUSIVE}
 
@@ -111,7 +111,7 @@ def test_a_refused_cell_keeps_no_input_measuring() -> None:
         if b.round <= 12
     ]
     plan = example.plan
-    outcome = look(plan, blocks, plan.inputs[0].id, 0, 12)
+    outcome = Analysis(plan, blocks, plan.inputs[0].id, 0, 12).report
     assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import made_record
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis, look
 from bench_framework.model.plan.looks import looks_of
 
 RECORDS = ((25, 78), (200, 100))
@@ -25,7 +25,7 @@ def interim(cells: int, rounds: int) -> float:
     for index, last in enumerate(looks_of(plan).rounds):
         so_far = [block for block in blocks if block.round <= last]
         start = time.process_time()
-        look(plan, so_far, plan.inputs[0].id, index, last)
+        look(Analysis(plan, so_far, plan.inputs[0].id, index, last))
         seconds = time.process_time() - start
     return seconds
 

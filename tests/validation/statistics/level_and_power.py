@@ -18,8 +18,7 @@ import numpy as np
 import replays
 from noise import SIMULATED, Floats, Noise
 
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import Analysis
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from noise import Floats, Recorded
 
-from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.compare.stop_rules import Analysis, StopRule
+from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.stop_rules import StopRule
 from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge

@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bench_framework.compare.interim_analysis import look
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import finished_cells, judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
@@ -121,7 +121,7 @@ def replayed(
         if spent := budget is not None and len(blocks) >= budget:
             number = blocks[budget - 1].round
             index, blocks = looks.count - 1, [b for b in blocks if b.round <= number]
-        outcome = look(plan, blocks, item.id, index, number, taken=taken)
+        outcome = Analysis(plan, blocks, item.id, index, number, taken=taken).report
         entry = Look(
             item.id,
             index,
