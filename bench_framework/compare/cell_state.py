@@ -6,7 +6,6 @@ See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified, runs_within
 from bench_framework.model.facts import Coverage
@@ -29,7 +28,7 @@ def cell_states(
     plan: Plan,
     samples: Mapping[str, Sample],
     builds: Mapping[str, Build],
-    warm_ups: Mapping[str, Sequence[Block]] = MappingProxyType({}),
+    warm_ups: Mapping[str, Sequence[Block]],
 ) -> tuple[CellState, ...]:
     """Return all states in plan order; `warm_ups` has the reason of a failure during warm-up."""
     expected = {

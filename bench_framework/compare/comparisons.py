@@ -75,9 +75,9 @@ def compare_inputs(
 
     inputs = []
     for input_id, stage in stages.items():
-        controls = interim_analysis.control_pairs(stage, input_id)
+        controls = interim_analysis.control_pairs(stage)
         control = interim_analysis.judge_cells(stage, controls, "control")
-        floors = data_quality.noise_floors(stage, input_id, control)
+        floors = data_quality.noise_floors(stage, control)
         tripped = frozenset(f.metric for f in floors if f.tripped or (input_id, f.metric) in known)
         judged: list[Comparison] = []
         for family, pairs in planned[input_id].items():
@@ -91,7 +91,7 @@ def compare_inputs(
                 headline=tuple(judged[:count]),
                 further=tuple(judged[count:]),
                 control=tuple(map(refused, control)),
-                memory=tuple(map(refused, _memory(stage, input_id))),
+                memory=tuple(map(refused, _memory(stage))),
                 floors=floors,
                 tripped=tripped,
             )
@@ -99,15 +99,15 @@ def compare_inputs(
     return inputs
 
 
-def _memory(stage: Stage, input_id: str) -> Iterator[Comparison]:
+def _memory(stage: Stage) -> Iterator[Comparison]:
     """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
     plan, samples = stage.plan, stage.runs.samples
-    baseline = plan.baseline_cell(input_id)
+    baseline = plan.baseline_cell(stage.input_id)
     if baseline is None or PEAK_RSS in stage.policy.metrics:
         return
     size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
     known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
-    for cell in plan.cells_of(input_id):
+    for cell in plan.cells_of(stage.input_id):
         if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
             values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
             pair = sampling.pair(*values)

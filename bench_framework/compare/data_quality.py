@@ -146,14 +146,13 @@ def few_rounds_events(plan: Plan, looks: Looks) -> list[Event]:
     ]
 
 
-def noise_floors(
-    stage: Stage, input_id: str, control: Sequence[Comparison]
-) -> tuple[NoiseFloor, ...]:
+def noise_floors(stage: Stage, control: Sequence[Comparison]) -> tuple[NoiseFloor, ...]:
     """Return the noise floors of an input by metric (`docs/method.md#aa-control`)."""
-    floors = {metric: NoiseFloor(input_id, metric, None) for metric in stage.policy.sampled}
+    here = stage.input_id
+    floors = {metric: NoiseFloor(here, metric, None) for metric in stage.policy.sampled}
     for c in control:
         fraction = floor_fraction(c)
-        floors[c.metric] = NoiseFloor(input_id, c.metric, fraction, c.verdict.decided)
+        floors[c.metric] = NoiseFloor(here, c.metric, fraction, c.verdict.decided)
     return tuple(floors.values())
 
 

@@ -79,19 +79,19 @@ def look(
     Earlier interim analyses are at the planned rounds. `open_of` returns the comparisons that need
     further rounds, by default `stopping.open_pairs`.
     """
-    plan, input_id = at.plan, at.input_id
+    plan = at.plan
     stage = stage_at(at, plan, plan.judge, looks_of(plan))
     # Further rounds cannot decide deterministic metrics.
     planned = {
         family: [pair for pair in pairs if not is_exact(pair[2])]
-        for family, pairs in planned_pairs(plan, input_id).items()
+        for family, pairs in planned_pairs(plan, at.input_id).items()
     }
     judged = judge_cells(stage, itertools.chain.from_iterable(planned.values()), "headline")
     comparable = stopping.comparable_pairs(stage, judged)
     behind, settled = tuple[str, ...](), tuple[str, ...]()
-    racing = plan.measure.strategy == "race" and not control_differs(stage, input_id)
+    racing = plan.measure.strategy == "race" and not control_differs(stage)
     if racing:
-        group = best_group(stage, input_id, headline=judged)
+        group = best_group(stage, headline=judged)
         behind = stopping.trailing(stage, group)
         comparable = stopping.contested(stage, comparable, group, behind)
     pending = stopping.still_measured(stage, comparable)
@@ -100,9 +100,9 @@ def look(
         stage, comparable, open_, precision=plan.measure.until == "precision"
     )
     if racing:
-        settled = stopping.settled_cells(stage, input_id, open_, behind)
+        settled = stopping.settled_cells(stage, open_, behind)
     elif not stop and plan.measure.strategy == "fixed" and plan.measure.until == "conclusive":
-        settled = finished(stage, input_id, open_, judged if open_of is None else None)
+        settled = finished(stage, open_, judged if open_of is None else None)
     return LookOutcome(stop, reason, judged[: len(planned["headline"])], behind, settled)
 
 
@@ -112,11 +112,11 @@ def stage_at(at: Analysis, plan: Plan, policy: JudgePolicy, looks: Looks) -> Sta
     of_input = [block for block in at.blocks if block.cell_id in cells]
     reached = (*(n for n in looks.rounds[: at.index] if n < at.round), at.round)
     runs, finished_in = runs_of(plan, of_input, at.builds), race.finishing_rounds(plan, at.taken)
-    return Stage(plan, policy, runs, looks, reached, at.index, finished_in)
+    return Stage(plan, at.input_id, policy, runs, looks, reached, at.index, finished_in)
 
 
 def finished(
-    stage: Stage, input_id: str, open_: Sequence[Comparison], headline: Sequence[Comparison] | None
+    stage: Stage, open_: Sequence[Comparison], headline: Sequence[Comparison] | None
 ) -> tuple[str, ...]:
     """Return the measured cells that no open comparison contains.
 
@@ -126,18 +126,18 @@ def finished(
     group to decide.
     """
     left = stopping.unmeasured_cells(stage)
-    cells = tuple(c for c in stopping.settled_cells(stage, input_id, open_) if c not in left)
-    if not cells or control_differs(stage, input_id):
+    cells = tuple(c for c in stopping.settled_cells(stage, open_) if c not in left)
+    if not cells or control_differs(stage):
         return ()
     if headline is None:
         return cells
-    rivals = stopping.open_rivals(stage, best_group(stage, input_id, headline=headline))
-    return tuple(c for c in stopping.settled_cells(stage, input_id, rivals) if c in cells)
+    rivals = stopping.open_rivals(stage, best_group(stage, headline=headline))
+    return tuple(c for c in stopping.settled_cells(stage, rivals) if c in cells)
 
 
-def control_differs(stage: Stage, input_id: str) -> frozenset[Metric]:
+def control_differs(stage: Stage) -> frozenset[Metric]:
     """Return the metrics in which the A/A control differs significantly from the baseline."""
-    control = judge_cells(stage, control_pairs(stage, input_id), "control")
+    control = judge_cells(stage, control_pairs(stage), "control")
     return frozenset(c.metric for c in control if c.verdict.decided)
 
 
@@ -158,9 +158,10 @@ def planned_pairs(plan: Plan, input_id: str) -> dict[Family, list[MetricPair]]:
     }
 
 
-def control_pairs(stage: Stage, input_id: str) -> list[MetricPair]:
+def control_pairs(stage: Stage) -> list[MetricPair]:
     """Return A/A control and baseline, for every metric that is judged by rounds."""
-    baseline, control = stage.plan.baseline_cell(input_id), stage.plan.control_cell(input_id)
+    plan, input_id = stage.plan, stage.input_id
+    baseline, control = plan.baseline_cell(input_id), plan.control_cell(input_id)
     if baseline is None or control is None:
         return []
     return [(control, baseline, metric) for metric in stage.policy.sampled]
@@ -216,7 +217,6 @@ def make_inconclusive_where_control_differs(
 
 def best_group(
     stage: Stage,
-    input_id: str,
     *,
     tripped: Collection[Metric] = (),
     headline: Sequence[Comparison] = (),
@@ -230,7 +230,7 @@ def best_group(
 
     The pairs of `tripped` metrics, in which the A/A control differs, are inconclusive.
     """
-    metric = stage.policy.headline
+    metric, input_id = stage.policy.headline, stage.input_id
     planned = stage.plan.compared_cells(input_id)
     known = stage.runs.usable_for(metric)
     usable = [c for c in planned if c.id in known]

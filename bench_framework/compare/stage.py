@@ -54,7 +54,7 @@ def runs_of(plan: Plan, blocks: Iterable[Block], builds: Mapping[str, Build]) ->
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Everything that is needed to judge the cells of one input by a policy.
+    """Everything that is needed to judge the cells of an input by a policy.
 
     `looks` is the schedule of interim analyses, with their number J and the family size M. They took
     place after the rounds `reached`, the last one with the index `last_look`, from 0. `finished` are the
@@ -62,6 +62,7 @@ class Stage:
     """
 
     plan: Plan
+    input_id: str
     policy: JudgePolicy
     runs: Runs
     looks: Looks
@@ -70,25 +71,17 @@ class Stage:
     finished: Mapping[str, int] = field(default_factory=dict)
 
 
-def stage_of(
-    plan: Plan,
-    policy: JudgePolicy,
-    runs: Runs,
-    looks: Looks,
-    taken: Sequence[Look],
-    input_id: str,
-) -> Stage:
-    """Return the stage of one input, with the interim analyses that took place there."""
-    input_looks = [look for look in taken if look.input_id == input_id]
-    return Stage(
-        plan,
-        policy,
-        runs,
-        looks,
-        tuple(sorted({look.round for look in input_looks})),
-        max((look.index for look in input_looks), default=0),
-        finishing_rounds(plan, taken),
-    )
+def stages_of(
+    plan: Plan, policy: JudgePolicy, runs: Runs, looks: Looks, taken: Sequence[Look]
+) -> dict[str, Stage]:
+    """Return the stage of each input, with the interim analyses that took place there."""
+    finished, stages = finishing_rounds(plan, taken), dict[str, Stage]()
+    for item in plan.inputs:
+        here = [look for look in taken if look.input_id == item.id]
+        reached = tuple(sorted({look.round for look in here}))
+        last = max((look.index for look in here), default=0)
+        stages[item.id] = Stage(plan, item.id, policy, runs, looks, reached, last, finished)
+    return stages
 
 
 MetricPair = tuple[Cell, Cell, Metric]

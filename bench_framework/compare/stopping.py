@@ -82,12 +82,12 @@ def open_rivals(stage: Stage, group: BestGroup) -> list[Comparison]:
 
 
 def settled_cells(
-    stage: Stage, input_id: str, open_: Sequence[Comparison], behind: Collection[str] = ()
+    stage: Stage, open_: Sequence[Comparison], behind: Collection[str] = ()
 ) -> tuple[str, ...]:
     """Return the cells that no cell beats and that no open comparison contains."""
     in_use = {c for pair in open_ for c in (pair.cell_id, pair.ref_cell_id)} | set(behind)
     usable = stage.runs.usable_for(*stage.policy.sampled)
-    cells = (c for c in stage.plan.cells_of(input_id) if c.id in usable - in_use)
+    cells = (c for c in stage.plan.cells_of(stage.input_id) if c.id in usable - in_use)
     return tuple(c.id for c in cells if may_leave(stage.plan, c))
 
 
@@ -193,7 +193,5 @@ def _target(comparison: Comparison, *, by_estimate: bool) -> float:
     """Return the effect with which the MDE is compared, on the log scale."""
     interval = comparison.unadjusted
     assert interval is not None
-    ratios = [interval.lo, interval.hi]
-    if by_estimate:
-        ratios = [interval.ratio]
+    ratios = [interval.ratio] if by_estimate else [interval.lo, interval.hi]
     return max(abs(log(ratio)) for ratio in ratios)

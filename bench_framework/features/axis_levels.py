@@ -10,7 +10,7 @@ from dataclasses import replace
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.cell_state import refuse_invalid
 from bench_framework.compare.pairs import judge_pairs
-from bench_framework.compare.stage import runs_of, stage_of
+from bench_framework.compare.stage import runs_of, stages_of
 from bench_framework.features.document import build_document
 from bench_framework.model.plan.declarations import Axis
 from bench_framework.model.plan.looks import Looks, looks_of
@@ -70,9 +70,7 @@ def judge_requested(
     runs = runs_of(plan, blocks, builds)
     size = max(1, len(pairs) * len(metrics))
     looks = looks_of(plan).shared_by(size, plan.judge.level)
-    stages = {
-        item.id: stage_of(plan, plan.judge, runs, looks, taken, item.id) for item in plan.inputs
-    }
+    stages = stages_of(plan, plan.judge, runs, looks, taken)
     cell_pairs = [
         cell_pair
         for cell, ref in pairs
@@ -83,7 +81,7 @@ def judge_requested(
     first = stages[plan.inputs[0].id]
     rule = interim_analysis.rule_of(first, "headline", cell_pairs, size=size)
     judged = judge_pairs(runs, cell_pairs, rule)
-    tripped = {i: interim_analysis.control_differs(stage, i) for i, stage in stages.items()}
+    tripped = {i: interim_analysis.control_differs(stage) for i, stage in stages.items()}
     state_of = {s.cell_id: s for s in runs.states}
     comparisons = []
     for judged_pair in judged:

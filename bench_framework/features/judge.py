@@ -18,7 +18,7 @@ from bench_framework.compare import (
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import ContrastData
 from bench_framework.compare.decide import judged_pairs
-from bench_framework.compare.stage import runs_of, stage_of
+from bench_framework.compare.stage import runs_of, stages_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.author_texts import left_out
@@ -73,16 +73,13 @@ def judge(
     samples, usable = runs.samples, runs.usable
     looks = looks_of(plan) if looks is None else looks
     exact = partial(exact_metrics.compare, plan, plan.judge, builds=builds, observations=observed)
-    stages = {
-        item.id: stage_of(plan, plan.judge, runs, looks, looks_taken, item.id)
-        for item in plan.inputs
-    }
+    stages = stages_of(plan, plan.judge, runs, looks, looks_taken)
     planned = {input_id: interim_analysis.planned_pairs(plan, input_id) for input_id in stages}
     judged = compare_inputs(stages, planned, exact, tripped)
     comparisons = tuple(c for j in judged for c in j.all)
     groups = tuple(
         interim_analysis.best_group(
-            stages[item.id], item.id, tripped=j.tripped, headline=(*j.headline, *j.further)
+            stages[item.id], tripped=j.tripped, headline=(*j.headline, *j.further)
         )
         if plan.judge.sampled
         else exact_metrics.best_group(plan, item.id, usable, exact)

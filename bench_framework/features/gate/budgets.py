@@ -10,7 +10,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bench_framework.compare import cell_state, exact_metrics, medians, samples as sampling
+from bench_framework.compare import cell_state, exact_metrics, medians
+from bench_framework.compare.stage import runs_of
 from bench_framework.model.metrics import COUNTED, METRICS, is_exact
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Budget, Metric
@@ -37,9 +38,8 @@ def judge_budgets(
     cases = [(cell_id, budget) for budget in plan.judge.gate.budgets for cell_id in budget.cell_ids]
     if not cases:
         return ()
-    samples = sampling.collect(contents.blocks, cell_state.needed_caches(plan.cells))
-    states = cell_state.cell_states(plan, samples, builds, sampling.warm_ups(contents.blocks))
-    broken = {s.cell_id: phrase(s.reason) for s in states if s.state != "measured"}
+    runs = runs_of(plan, contents.blocks, builds)
+    broken = {s.cell_id: phrase(s.reason) for s in runs.states if s.state != "measured"}
     level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))
     findings = []
     for cell_id, budget in cases:
@@ -50,7 +50,7 @@ def judge_budgets(
             bounds = (values[0], values[-1]) if values else None
             findings.append(_finding(plan, cell_id, budget, 1.0, values, bounds))
         else:
-            sample = samples.get(cell_id)
+            sample = runs.samples.get(cell_id)
             values = sorted(sample.values(budget.metric).values()) if sample is not None else []
             bounds = medians.median_interval(values, level)
             findings.append(_finding(plan, cell_id, budget, level, values, bounds))

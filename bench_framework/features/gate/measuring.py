@@ -78,7 +78,7 @@ class GateRule:
         reason = JUDGED if reason in (CONCLUSIVE, FUTILE) else reason
         settled: tuple[str, ...] | None = None
         if fixed:
-            settled = () if stop else interim_analysis.finished(stage, at.input_id, open_, None)
+            settled = () if stop else interim_analysis.finished(stage, open_, None)
         return LookOutcome(stop, reason, judged, settled=settled)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from bench_framework.compare import exact_metrics, medians
 from bench_framework.compare.comparisons import compare_inputs
-from bench_framework.compare.stage import MetricPair, runs_of, stage_of
+from bench_framework.compare.stage import MetricPair, runs_of, stages_of
 from bench_framework.features.gate.outcome import narrowed, policy_of, timed_metrics
 from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
 from bench_framework.model.plan.looks import Looks, looks_of
@@ -87,10 +87,7 @@ def answer(question: Question, contents: Contents) -> GateAnswer:
     plan, policy = question.plan, question.policy
     builds = {build.id: build for build in contents.builds}
     runs = runs_of(plan, contents.blocks, builds)
-    stages = {
-        item.id: stage_of(plan, policy, runs, question.looks, contents.looks, item.id)
-        for item in plan.inputs
-    }
+    stages = stages_of(plan, policy, runs, question.looks, contents.looks)
     planned: dict[str, dict[Family, list[MetricPair]]] = {}
     for input_id in stages:
         fixed = [(*p, metric) for p in question.pairs(input_id) for metric in question.exact]

@@ -82,13 +82,10 @@ def test_no_variant_is_slower_than_the_baseline_and_among_the_best() -> None:
     judged = example.judge(blocks)
     worse = example.comparison(judged, "b")
     assert worse.verdict is Verdict.WORSE
-    stage = Stage(
-        example.plan, example.plan.judge, runs_of(example.plan, (), {}), judged.looks, (), 0
-    )
-    assert (
-        interim_analysis.best_group(stage, example.plan.inputs[0].id, headline=(worse,)).cell_ids
-        == ()
-    )
+    plan = example.plan
+    runs = runs_of(plan, (), {})
+    stage = Stage(plan, plan.inputs[0].id, plan.judge, runs, judged.looks, (), 0)
+    assert interim_analysis.best_group(stage, headline=(worse,)).cell_ids == ()
     assert worse.cell_id not in judged.best[0].cell_ids
 
 

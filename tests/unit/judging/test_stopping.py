@@ -139,7 +139,8 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     In a race, a detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
     plan = Study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
-    stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
+    runs, looks = runs_of(plan, (), {}), schedule(12, 40, 2, 0.05)
+    stage = Stage(plan, plan.inputs[0].id, plan.judge, runs, looks, (12,), 0)
     pair = make_comparison(
         "x",
         "y",
@@ -156,7 +157,8 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
 
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for() -> None:
     plan = Study().plan
-    stage = Stage(plan, plan.judge, runs_of(plan, (), {}), schedule(12, 40, 2, 0.05), (12,), 0)
+    runs, looks = runs_of(plan, (), {}), schedule(12, 40, 2, 0.05)
+    stage = Stage(plan, plan.inputs[0].id, plan.judge, runs, looks, (12,), 0)
     pair = make_comparison(
         "x",
         "y",
