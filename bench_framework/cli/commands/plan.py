@@ -1,5 +1,7 @@
 """``benchctl plan``: preview the builds and runs of a scenario."""
 
+from dataclasses import replace
+
 import typer
 
 from bench_framework.cli.arguments import Base, Head, Only, Overrides, ScenarioFiles, TimeLimit
@@ -29,20 +31,18 @@ def plan(
     how they divide budget and error rate.
     """
     from bench_framework.cli.plan_page import page
-    from bench_framework.workflow.run_options import RunOptions
+    from bench_framework.workflow.run_options import RunOptions, plan_run
     from bench_framework.workflow.scenarios.suite_files import is_suite
-    from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
+    from bench_framework.workflow.setup.forecast import forecast_document, forecast_plan
 
     console: Console = context.obj
+    options = RunOptions(console.results, only, overrides or (), base=base, head=head)
     if is_suite(files):
-        options = RunOptions(console.results, only, overrides or (), base=base, head=head)
         plan_several(console, files, options, budget)
         return
-    file, given = files[0], [] if budget is None else [f"measure.budget={budget}"]
-    overrides = [*(overrides or ()), *given]
-    forecast = forecast_scenario(
-        file, results=console.results, only=only, overrides=overrides, base=base, head=head
-    )
+    if budget is not None:
+        options = replace(options, overrides=(*options.overrides, f"measure.budget={budget}"))
+    forecast = forecast_plan(plan_run(files[0], options), console.results)
     if console.json:
         console.emit_json(forecast_document(forecast))
         return

@@ -22,7 +22,6 @@ from bench_framework.model.plan.looks import Looks, RoundLimit, limit_of_rounds,
 from bench_framework.model.plan.plan import Dataset, Plan
 from bench_framework.model.record.description import Description
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_options import RunOptions, plan_run
 from bench_framework.workflow.setup import time_estimates
 from bench_framework.workflow.setup.capability import leave_out
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S, EarlierRecord, Resolution
@@ -74,25 +73,6 @@ class Forecast:
     def guessed(self) -> bool:
         """True if the time of any cell is guessed, because there is no earlier record."""
         return time_estimates.GUESSED in self.basis
-
-
-def forecast_scenario(
-    name: str,
-    *,
-    results: Path,
-    only: str | None = None,
-    overrides: Sequence[str] = (),
-    base: str | None = None,
-    head: str | None = None,
-) -> Forecast:
-    """Return the forecast of a scenario, at two revisions if `base` is given.
-
-    Raises:
-        ScenarioError, UsageError, BuildError, GateError: see `plan_run`.
-        MachineError: BX223, the scenario cannot run on this machine.
-    """
-    options = RunOptions(results, only, overrides, base=base, head=head)
-    return forecast_plan(plan_run(name, options), results)
 
 
 def forecast_plan(plan: Plan, results: Path) -> Forecast:

@@ -11,8 +11,8 @@ from bench_framework.cli.commands.run import _overrides
 from bench_framework.cli.plan_page import page
 from bench_framework.errors import ScenarioError
 from bench_framework.model.documents.plan import SessionCount
-from bench_framework.workflow.run_options import plan_scenario
-from bench_framework.workflow.setup.forecast import forecast_document, forecast_scenario
+from bench_framework.workflow.run_options import RunOptions, plan_run, plan_scenario
+from bench_framework.workflow.setup.forecast import forecast_document, forecast_plan
 from tests.unit.machine import SCENARIO
 
 
@@ -91,7 +91,8 @@ def test_validate_goes_on_after_an_input_that_would_change(
 
 def test_a_range_of_sessions_is_in_the_plan_and_its_document(scenario: Path) -> None:
     overrides = _overrides(quick=False, rounds="12", budget="9s", until=None, sessions="2..4")
-    forecast = forecast_scenario(str(scenario), results=scenario.parent, overrides=overrides)
+    options = RunOptions(scenario.parent, overrides=overrides)
+    forecast = forecast_plan(plan_run(str(scenario), options), options.results)
     text = " ".join(page(forecast, width=200, commands=False).split())
     assert "in 2 to 4 sessions" in text
     assert "interim analyses after 24, 36, 48 rounds" in text
