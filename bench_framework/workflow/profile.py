@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from bench_framework import errors
 from bench_framework.errors import Interrupted, MachineError, RecordError, UsageError
@@ -17,7 +18,7 @@ from bench_framework.execution.stop import Session
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy, SamplerWanted, UnwindingWanted
 from bench_framework.model.record.profile import ProfileShares
-from bench_framework.model.record.run import Event, PreparedInput
+from bench_framework.model.record.run import PreparedInput
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.selection import select_cells
@@ -63,15 +64,11 @@ class ProfileDocument:
     events: tuple[ProfileEvent, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileResult:
-    """The result of `benchctl profile`: its section, and events about cells without a profile."""
+class ProfileResult(NamedTuple):
+    """The result of `benchctl profile`: its section, and the JSON document."""
 
-    record: Path
-    profiles: tuple[ProfileShares, ...]
     document: Document
-    events: tuple[Event, ...]
-    exit_code: int
+    json: ProfileDocument
 
 
 def profile_policy(policy: ProfilePolicy | None, *, requested: bool) -> ProfilePolicy | None:
@@ -106,11 +103,7 @@ def profile_record(
     """
     require_linux()
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
-    with (
-        Record.open(folder) as record,
-        corruption_reported(folder),
-        process.Launcher() as launcher,
-    ):
+    with Record.open(folder) as record, corruption_reported(folder), process.Launcher() as launcher:
         if not record.contents.complete:
             raise RecordError("BX413.profile-incomplete", command=record.plan.command)
         record.require_manifest()
@@ -166,13 +159,10 @@ def _written(record: Record, outcome: ProfilingOutcome, observer: Observer) -> P
     failed = outcome.events and [e.code for e in outcome.events] != ["BX351"]
     code = errors.EXIT_NOT_MEASURED if failed else errors.EXIT_DONE
     code = errors.EXIT_INTERRUPTED if outcome.stopped else code
-    return ProfileResult(
-        record.path,
-        tuple(shares for shares in judgement.profiles if shares.cell_id in profiled),
-        build_document(pages.report_data(record, judgement), only=("S15",)),
-        tuple(outcome.events),
-        code,
-    )
+    shares = tuple(one for one in judgement.profiles if one.cell_id in profiled)
+    events = tuple(ProfileEvent(e.code, e.message, e.effect, e.help) for e in outcome.events)
+    document = build_document(pages.report_data(record, judgement), only=("S15",))
+    return ProfileResult(document, ProfileDocument(record.path, code, shares, events))
 
 
 def _policy_of(plan: Plan, options: ProfileOptions) -> ProfilePolicy:
@@ -212,9 +202,3 @@ def _require_same_inputs(record: Record, inputs: Sequence[PreparedInput]) -> Non
     for item in inputs:
         if measured.get(item.input_id, item.sha256) != item.sha256:
             raise RecordError("BX420.other-input", label=record.plan.input(item.input_id).label)
-
-
-def profile_document(result: ProfileResult) -> ProfileDocument:
-    """Return the document of `benchctl profile --json`."""
-    events = tuple(ProfileEvent(e.code, e.message, e.effect, e.help) for e in result.events)
-    return ProfileDocument(result.record, result.exit_code, result.profiles, events)

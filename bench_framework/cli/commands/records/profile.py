@@ -45,15 +45,15 @@ def profile(
 ) -> None:
     """Profile the programs of a record, and add the profiles to its report."""
     from bench_framework.cli.display import display_for
-    from bench_framework.workflow.profile import ProfileOptions, profile_document, profile_record
+    from bench_framework.workflow.profile import ProfileOptions, profile_record
 
     console: Console = context.obj
     options = ProfileOptions(only, runs, frequency, sampler, stacks, tuple(bucket or ()))
     with display_for(console) as display:
         result = profile_record(console.results, record, options, display)
     if console.json:
-        console.emit_json(profile_document(result))
+        console.emit_json(result.json)
     else:
         console.emit_document(result.document, full=True)
-        console.say(f"wrote {result.record / 'profiles'} and the report")
-    raise typer.Exit(result.exit_code)
+        console.say(f"wrote {result.json.record / 'profiles'} and the report")
+    raise typer.Exit(result.json.exit_code)
