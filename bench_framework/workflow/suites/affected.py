@@ -70,14 +70,10 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     return f"{what} since {short_name(base)}, and no file of the {crates} of its program"
 
 
-def _packages(crate: Path) -> dict[Path, Package]:
-    """Return the packages of the workspace of a crate, by folder."""
-    return {package.folder.resolve(): package for package in _read(crate.resolve())}
-
-
 @cache
-def _read(crate: Path) -> tuple[Package, ...]:
-    return read_packages(crate)
+def _packages(crate: Path) -> Mapping[Path, Package]:
+    """Return the packages of the workspace of a crate, by folder."""
+    return {package.folder.resolve(): package for package in read_packages(crate.resolve())}
 
 
 def _package_of(spec: BuildSpec, packages: Mapping[Path, Package]) -> Path:

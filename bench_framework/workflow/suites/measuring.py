@@ -4,8 +4,6 @@
 finished scenario is not measured again.
 """
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, replace
@@ -38,7 +36,7 @@ from bench_framework.workflow.run_options import RunOptions, find_scenario
 from bench_framework.workflow.scenarios.suite_files import SUITES
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S
 from bench_framework.workflow.suites.planning import Member, SuitePlan, with_budget
-from bench_framework.workflow.suites.states import states_of
+from bench_framework.workflow.suites.states import digest_of, states_of
 
 STATE: Final = "state.json"
 Displays = Callable[[], AbstractContextManager[Observer]]
@@ -315,9 +313,7 @@ def _key(suite: SuitePlan, options: RunOptions, *, confirm: bool) -> str:
     files = [str(find_scenario(member.file).resolve()) for member in suite.members]
     choice = [options.base, options.head, options.only, [*options.overrides]]
     judged = [suite.gated, options.decide, confirm]
-    return hashlib.sha256(
-        json.dumps([*judged, suite.budget_s, *choice, files]).encode()
-    ).hexdigest()
+    return digest_of([*judged, suite.budget_s, *choice, files])
 
 
 def _unfinished(results: Path, key: str) -> tuple[Path, State] | None:

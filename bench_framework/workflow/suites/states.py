@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def states_of(plans: Iterable[Plan]) -> list[str]:
                     if spec.crate and spec.crate != BUILTIN
                 }
                 files = [*_files(plan, env)]
-                states.append(_digest([*used.values(), *files]))
+                states.append(digest_of([*used.values(), *files]))
             except (BenchError, OSError, ValueError):
                 states.append(secrets.token_hex())
     return states
@@ -57,7 +57,7 @@ def _sources(git: Git, crate: Path, revision: str | None) -> str:
     changed = set(changed_files(git, top, inner, lockfile_of(crate)))
     # The files of submodules are not among the changed files.
     words = ("diff", "--no-ext-diff", "--no-textconv", "--submodule=diff", HEAD)
-    return _digest([commit, git.output("-C", str(top), *words), *map(_content, sorted(changed))])
+    return digest_of([commit, git.output("-C", str(top), *words), *map(_content, sorted(changed))])
 
 
 def _content(path: Path) -> tuple[str, str]:
@@ -78,5 +78,6 @@ def _files(plan: Plan, env: Mapping[str, str]) -> Iterator[str]:
             yield find_program(name, plan.scenario_path, env).sha256 or ""
 
 
-def _digest(parts: list[object]) -> str:
+def digest_of(parts: Sequence[object]) -> str:
+    """Return the digest of values that JSON can represent."""
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
