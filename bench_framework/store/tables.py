@@ -21,7 +21,6 @@ from bench_framework.model.metrics import (
 )
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Comparison, Summary
-from bench_framework.model.result.structure import ContrastResult
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import CsvColumn, listed, metric_column
 from bench_framework.store.run_table import run_columns, run_rows
@@ -180,27 +179,32 @@ def contribution_rows(source: Source) -> Iterator[Row]:
     assert source.judgement is not None
     contributions = source.judgement.structure.contributions
     for table, claim in _with_claims(contributions, source, "contributions"):
-        end = table.end_cell_id
+        end, rest = table.end_cell_id, table.unexplained
         shared = {
             "table": table,
             "input": source.plan.input(table.input_id).label,
             "start": source.cells[table.start_cell_id].variant.label,
             "end": source.cells[end].variant.label if end else None,
+            "cell_id": None,
+            "change": "",
+            "claim": None,
         }
-        rest, whole = table.unexplained, 1.0 if table.unexplained is not None else None
-        numbered = [(str(n), step) for n, step in enumerate(table.steps, 1)]
-        steps: list[
-            tuple[str, ContrastResult | None, float | None, str | None, str, Claim | None]
-        ] = [
-            (n, s.contrast, s.share, s.cell_id, ", ".join(c.text for c in s.changes), None)
-            for n, s in (*numbered, *(("beyond", step) for step in table.beyond))
+        numbered = ((str(n), step) for n, step in enumerate(table.steps, 1))
+        steps: list[Row] = [
+            {
+                "step": number,
+                "contrast": step.contrast,
+                "share": step.share,
+                "cell_id": step.cell_id,
+                "change": ", ".join(change.text for change in step.changes),
+            }
+            for number, step in (*numbered, *(("beyond", step) for step in table.beyond))
         ]
-        steps.append(("interaction", table.remainder, rest, None, "", None))
-        steps.append(("total", table.total, whole, end, "", claim))
-        names = ("step", "contrast", "share", "cell_id", "change", "claim")
-        for step in steps:
-            if step[1] is not None:
-                yield shared | dict(zip(names, step, strict=True))
+        whole = 1.0 if rest is not None else None
+        total = {"contrast": table.total, "share": whole, "cell_id": end, "claim": claim}
+        steps.append({"step": "interaction", "contrast": table.remainder, "share": rest})
+        steps.append({"step": "total", **total})
+        yield from (shared | step for step in steps if step["contrast"] is not None)
 
 
 def _with_claims(
