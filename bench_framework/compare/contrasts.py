@@ -14,7 +14,6 @@ from functools import partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from bench_framework.compare.decide import Evidence, decide, equivalence_level
 from bench_framework.compare.same_programs import Pairs
@@ -31,8 +30,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.portable_math import log
-
-Floats = npt.NDArray[np.float64]
+from bench_framework.stats.signed_rank import Floats
 
 FEWEST_ROUNDS: Final = 6
 """With fewer rounds there is no 95 % interval, and nothing is reported."""

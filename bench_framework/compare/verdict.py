@@ -11,7 +11,6 @@ from functools import lru_cache, partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from bench_framework.compare.decide import (
     Decision,
@@ -42,8 +41,7 @@ from bench_framework.stats import (
 from bench_framework.stats.between_sessions import SessionSpread
 from bench_framework.stats.intervals import Bounds
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
-
-Floats = npt.NDArray[np.float64]
+from bench_framework.stats.signed_rank import Floats
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""

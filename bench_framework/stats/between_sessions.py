@@ -83,11 +83,8 @@ def spread_of(
     sessions vary more than those of the other comparisons, the prior counts at most as much as they do.
     `level` is that of the interval of the mean.
     """
-    count, mean, variance_here = (
-        len(estimates),
-        statistics.fmean(estimates),
-        statistics.variance(estimates),
-    )
+    count, mean = len(estimates), statistics.fmean(estimates)
+    variance_here = statistics.variance(estimates)
     counts = prior.freedom if variance_here <= prior.variance else min(prior.freedom, count - 1.0)
     freedom = counts + count - 1
     moderated = (counts * prior.variance + (count - 1) * variance_here) / freedom
@@ -98,9 +95,8 @@ def spread_of(
         return Bounds(mean, mean - half, mean + half, level)
 
     square = variance / count
-    return SessionSpread(
-        around(square, level), around(square, LEVEL), around(variance + square, LEVEL)
-    )
+    another = around(variance + square, LEVEL)
+    return SessionSpread(around(square, level), around(square, LEVEL), another)
 
 
 def _freedom_of(excess: float, most: float) -> float:

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench_framework.stats import run_labels
-
-Floats = npt.NDArray[np.float64]
+from bench_framework.stats.signed_rank import Floats
 
 FEWEST: Final = 24
 """With fewer rounds, the estimated ratio makes the test slightly liberal."""

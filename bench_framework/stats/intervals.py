@@ -23,8 +23,7 @@ import numpy.typing as npt
 
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import portable_math, run_labels, signed_rank
-
-Floats = npt.NDArray[np.float64]
+from bench_framework.stats.signed_rank import Floats
 
 PRECISION: Final = 0.01
 """Precision of a bound, as a share of its distance. Bounds are moved outward by it."""

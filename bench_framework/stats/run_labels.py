@@ -11,13 +11,11 @@ from functools import lru_cache
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from bench_framework import _native
 from bench_framework.stats import signed_rank
 from bench_framework.stats.portable_math import log
-
-Floats = npt.NDArray[np.float64]
+from bench_framework.stats.signed_rank import Floats
 
 UNITS: Final = 4096
 """Sum over rounds of the score's range, after rounding to integers."""
