@@ -92,10 +92,7 @@ def counts(comparisons: Iterable[Comparison]) -> tuple[Counts, ...]:
 def figures(c: Comparison) -> Evidence:
     """Return the figures of a comparison, without names and amounts of data."""
     return Evidence(
-        metric=c.metric,
-        verdict=c.verdict,
-        margin=c.thresholds.margin,
-        direction=c.direction,
+        metric=c.metric, verdict=c.verdict, margin=c.thresholds.margin, direction=c.direction
     ).with_interval(c.shown)
 
 
@@ -138,12 +135,7 @@ class ComparisonClaims(Names):
         """Return the claim about a comparison."""
         kind = c.family if c.family in ("control", "memory", "reference") else "comparison"
         return self.claim(
-            c,
-            facts.Compared(
-                kind=kind,
-                costs=self.headline_costs(c),
-                counted=is_counted(c),
-            ),
+            c, facts.Compared(kind=kind, costs=self.headline_costs(c), counted=is_counted(c))
         )
 
     def headline_costs(self, c: Comparison) -> tuple[Evidence, ...]:

@@ -71,8 +71,7 @@ class Analysis:
 
 
 def look(
-    at: Analysis,
-    open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None,
+    at: Analysis, open_of: Callable[[Sequence[Comparison]], Sequence[Comparison]] | None = None
 ) -> LookOutcome:
     """Judge one input after a round, and decide whether its measuring may stop.
 
@@ -216,10 +215,7 @@ def make_inconclusive_where_control_differs(
 
 
 def best_group(
-    stage: Stage,
-    *,
-    tripped: Collection[Metric] = (),
-    headline: Sequence[Comparison] = (),
+    stage: Stage, *, tripped: Collection[Metric] = (), headline: Sequence[Comparison] = ()
 ) -> BestGroup:
     """Return the best group of an input: the variants that are not worse than any other one.
 

@@ -263,10 +263,7 @@ def read_entry(path: Path) -> Baseline:
 
 
 def extract(
-    path: Path,
-    baseline: Baseline,
-    root: Path,
-    check: Callable[[Path], object] = lambda _: None,
+    path: Path, baseline: Baseline, root: Path, check: Callable[[Path], object] = lambda _: None
 ) -> Baseline:
     """Write the record of an archive into the folder of records, and return its baseline.
 

@@ -306,11 +306,8 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
             contents.observations.append(line.observation)
             contents.at = line.observation.started_at
         case lines.FunctionsCounted():
-            again = (
-                line.counts.cell_id,
-                line.counts.run,
-            )  # after an interruption before the next line
-            contents.functions[again] = line.counts
+            # They are counted again after an interruption before the next line.
+            contents.functions[line.counts.cell_id, line.counts.run] = line.counts
         case lines.End():
             contents.ended_at, contents.elapsed_s = line.at, line.elapsed_s
         case lines.Header():

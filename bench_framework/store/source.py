@@ -40,10 +40,8 @@ class Source:
         cells = {}
         for cell in self.plan.cells:
             variant, item = self.plan.variant(cell.variant_id), self.plan.input(cell.input_id)
-            build, values = (
-                builds.get(self.plan.build_id(cell)),
-                dict((*variant.values, *item.values)),
-            )
+            build = builds.get(self.plan.build_id(cell))
+            values = dict((*variant.values, *item.values))
             cells[cell.id] = Configuration(
                 self,
                 cell,

@@ -126,11 +126,7 @@ def load(kind: type[T], name: str, text: str | bytes, *, key: str = "BX411.data-
         model: T = adapter(kind).validate_json(text)
     except ValidationError as error:
         where, cause = _first(error)
-        raise RecordError(
-            key,
-            details=(("where", where), ("cause", cause)),
-            name=name,
-        ) from error
+        raise RecordError(key, details=(("where", where), ("cause", cause)), name=name) from error
     return model
 
 

@@ -163,12 +163,7 @@ def first_pass_folder(folder: Path) -> Path:
 
 
 def confirm_here(
-    options: RunOptions,
-    observer: Observer,
-    record: Record,
-    first: Gating,
-    *,
-    counts: bool = True,
+    options: RunOptions, observer: Observer, record: Record, first: Gating, *, counts: bool = True
 ) -> Gating:
     """Measure possible regressions again, and return the result of both passes. Raises `Interrupted`."""
     _require_this_machine(record)

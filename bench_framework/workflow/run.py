@@ -304,12 +304,7 @@ def _record_for(
 
 
 def _measure(
-    record: Record,
-    prepared: Setup,
-    context: RunContext,
-    session: Session,
-    *,
-    decides: bool = False,
+    record: Record, prepared: Setup, context: RunContext, session: Session, *, decides: bool = False
 ) -> None:
     """Tune, measure all rounds or the next session, and count kernel events and instructions.
 

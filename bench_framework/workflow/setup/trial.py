@@ -194,10 +194,7 @@ class Trials:
 
 
 def try_cells(
-    plan: Plan,
-    builds: Mapping[str, Build],
-    inputs: Sequence[PreparedInput],
-    session: Session,
+    plan: Plan, builds: Mapping[str, Build], inputs: Sequence[PreparedInput], session: Session
 ) -> Trials:
     """Run every configuration once, and the first baseline twice or more. The A/A control is not run.
 
