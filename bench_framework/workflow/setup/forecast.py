@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench_framework.execution.machine.host import free_bytes
+from bench_framework.errors import MeasureError
+from bench_framework.execution.machine.host import cache_root, environment, free_bytes
 from bench_framework.model.documents.plan import (
     PlanDocument,
     PlannedBuild,
@@ -145,9 +146,8 @@ def forecast_document(forecast: Forecast) -> PlanDocument:
 
 def _datasets(plan: Plan) -> tuple[tuple[Dataset, bool], ...]:
     from bench_framework.execution.inputs import datasets
-    from bench_framework.execution.machine import host
 
-    env = host.environment()
+    env = environment()
     folder = datasets.data_dir(plan.data_dir, env)
     unique = dict.fromkeys(item.dataset for item in plan.inputs if item.dataset is not None)
     return tuple((dataset, datasets.is_present(dataset, folder, env)) for dataset in unique)
@@ -157,18 +157,16 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
     """Return the descriptions of existing binaries, which do no work for that, by build id."""
     if not plan.answer.contract:
         return {}
-    from bench_framework.errors import MeasureError
     from bench_framework.execution import process
     from bench_framework.execution.build import binaries
     from bench_framework.execution.inputs import datasets
-    from bench_framework.execution.machine import host
 
-    env = host.environment()
+    env = environment()
     place = datasets.workplace(plan, env)
     descriptions: dict[str, Description] = {}
     with process.Launcher() as launcher:
         for spec in plan.builds:
-            binary = time_estimates.built_binary(spec, host.cache_root(env))
+            binary = time_estimates.built_binary(spec, cache_root(env))
             if binary is not None:
                 with contextlib.suppress(MeasureError):
                     descriptions[spec.id] = binaries.describe([str(binary)], launcher, env, place)
@@ -176,8 +174,6 @@ def _descriptions(plan: Plan) -> dict[str, Description]:
 
 
 def _builds(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[BuildForecast, ...]:
-    from bench_framework.execution.machine.host import cache_root
-
     known = next((record.builds for record in records if record.plan.name == plan.name), {})
     forecasts = []
     for spec in dict.fromkeys(spec.program for spec in plan.builds):

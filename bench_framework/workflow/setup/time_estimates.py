@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.errors import RecordError
+from bench_framework.execution.machine.host import cache_root, this_host_id
 from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
@@ -23,6 +25,7 @@ from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log
+from bench_framework.store import layout
 
 if TYPE_CHECKING:
     from bench_framework.model.plan.looks import Looks
@@ -72,7 +75,6 @@ class Resolution:
 
 def earlier_records(scenario: str, results: Path) -> tuple[EarlierRecord, ...]:
     """Return earlier records of this machine: first those of a scenario, each group newest first."""
-    from bench_framework.execution.machine.host import this_host_id
     from bench_framework.store.finding import find_records
 
     same = find_records(results, scenario)[::-1]
@@ -82,8 +84,7 @@ def earlier_records(scenario: str, results: Path) -> tuple[EarlierRecord, ...]:
 
 
 def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
-    from bench_framework.errors import RecordError
-    from bench_framework.store import layout, lines, wire
+    from bench_framework.store import lines, wire
 
     for folder in folders:
         try:
@@ -101,8 +102,6 @@ def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
 
 def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
     """Return seconds per block by cell id and the comparisons; none for an interrupted record."""
-    from bench_framework.store import journal, layout
-
     if (folder / layout.CLAIMS).is_file():
         from bench_framework.store.judged import load_judged
 
@@ -110,6 +109,8 @@ def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
         walls = [s for s in judgement.summaries if s.metric == WALL and s.n_rounds]
         headline = tuple(c for c in judgement.comparisons if c.family == "headline")
         return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, headline
+    from bench_framework.store import journal
+
     spent: dict[str, list[float]] = {}
     for block in journal.read_journal(folder / layout.JOURNAL).blocks:
         if not block.warmup and block.wall_s:
@@ -139,8 +140,6 @@ def trials_file(scenario: str, cache: Path) -> Path:
 
 def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[str, int]]:
     """Return the seconds of one round without overhead, and the number of cells by source of estimate."""
-    from bench_framework.execution.machine.host import cache_root
-
     now = _binaries_now(plan.builds, plan.program)
     trials: dict[str, float] = {}
     with contextlib.suppress(OSError, ValueError):
@@ -180,8 +179,6 @@ def _size(plan: Plan, cell: Cell) -> int | None:
 
 
 def _binaries_now(specs: Iterable[BuildSpec], command: Sequence[str] | None) -> dict[str, str]:
-    from bench_framework.execution.machine.host import cache_root
-
     paths: dict[str, Path | str | None] = {PROGRAM: shutil.which(command[0])} if command else {}
     for spec in specs:
         installed = spec.installed

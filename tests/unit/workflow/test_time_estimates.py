@@ -124,7 +124,7 @@ def test_records_of_other_machines_and_damaged_ones_are_ignored(
     results = tmp_path / "results"
     folder = copy_record(plain, results / plain.parent.name / plain.name)
     assert time_estimates.earlier_records(plain.parent.name, results) == ()
-    monkeypatch.setattr("bench_framework.execution.machine.host.this_host_id", lambda: "f" * 12)
+    monkeypatch.setattr(time_estimates, "this_host_id", lambda: "f" * 12)
     for claims in (folder / "claims.json", None):  # without them, the journal has the durations
         (record,) = time_estimates.earlier_records(plain.parent.name, results)
         assert record.name == f"{plain.parent.name}/{plain.name}"
