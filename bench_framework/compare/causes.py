@@ -46,8 +46,6 @@ several threads are summed, and overlap."""
 LEAST_WAITING_S: Final = 0.005
 """Smallest difference of the waiting that is split: what is waited for is sampled about every millisecond."""
 FAULTS: Final = "minor_faults"
-Series = Mapping[int, float]
-"""Round → value."""
 Pairs = list[tuple[float, float]]
 """The values of candidate and reference by round."""
 Values = Mapping[str, float]
@@ -180,8 +178,7 @@ def evidence_of(
     """
     if not _is_time(metric):
         return None
-    times = _common(candidate.values(metric), reference.values(metric))
-    walls = _common(candidate.values(WALL), reference.values(WALL))
+    times, walls = (_common(candidate, reference, name) for name in (metric, WALL))
     walls = {number: pair for number, pair in walls.items() if number in times}
     if not walls:
         return None
@@ -265,8 +262,7 @@ def _parts(
     if metric != OUTSIDE:
         return [part for part in phases if part[1] == "phase" and part[0] != START]
     start = next((pairs for name, _, pairs in phases if name == START), None)
-    sides = (candidate.values(metric), reference.values(metric))
-    whole = [*_common(*sides).values()]
+    whole = [*_common(candidate, reference, metric).values()]
     if start is None or len(start) != len(whole):
         return [(OUTSIDE, "outside", whole)]
     rest = [(a - b, c - d) for (a, c), (b, d) in zip(whole, start, strict=True)]
@@ -279,7 +275,9 @@ def _is_time(metric: Metric) -> bool:
     return metric.endswith("_s") if kind is None else kind.elapsed or metric == CPU
 
 
-def _common(first: Series, second: Series) -> dict[int, tuple[float, float]]:
+def _common(candidate: Sample, reference: Sample, metric: Metric) -> dict[int, tuple[float, float]]:
+    """Return the values of both sides in the rounds that have both."""
+    first, second = candidate.values(metric), reference.values(metric)
     return {number: (first[number], second[number]) for number in sorted(first) if number in second}
 
 
@@ -293,20 +291,20 @@ def _phases(candidate: Sample, reference: Sample, walls: Mapping[int, object]) -
     rounds = [number for number in walls if all(number in side for side in sides)]
     if not rounds:
         return []
-    outside: list[Series] = []
+    outside: list[list[float]] = []
     for sample, side in zip((candidate, reference), sides, strict=True):
         wall = sample.values(WALL)
         sums = {number: sum(side[number].values()) for number in rounds}
         if statistics.median(sums[n] / wall[n] for n in rounds if wall[n] > 0) > SURPLUS:
             return []
-        outside.append({number: wall[number] - sums[number] for number in rounds})
+        outside.append([wall[number] - sums[number] for number in rounds])
     names = dict.fromkeys(name for side in sides for number in rounds for name in side[number])
     # A phase that one side does not have takes no time there.
     parts: list[Part] = [
         (name, "phase", [(sides[0][n].get(name, 0.0), sides[1][n].get(name, 0.0)) for n in rounds])
         for name in names
     ]
-    return [*parts, (OUTSIDE, "outside", [*_common(*outside).values()])]
+    return [*parts, (OUTSIDE, "outside", [*zip(*outside, strict=True)])]
 
 
 def _phases_by_round(sample: Sample, rounds: Collection[int]) -> dict[int, dict[str, float]]:
@@ -330,10 +328,9 @@ def _processor_times(
     candidate: Sample, reference: Sample, walls: Mapping[int, tuple[float, float]]
 ) -> Iterator[Part]:
     """Yield user and system time, and the rest of the elapsed time as waiting if there is one."""
-    times = {}
-    for name in ("user", "sys"):
-        times[name] = _common(candidate.values(name), reference.values(name))
-        pairs = [pair for number, pair in times[name].items() if number in walls]
+    times = {name: _common(candidate, reference, name) for name in ("user", "sys")}
+    for name, values in times.items():
+        pairs = [pair for number, pair in values.items() if number in walls]
         if pairs:
             yield name, "user" if name == "user" else "sys", pairs
     rounds = [number for number in walls if all(number in series for series in times.values())]

@@ -86,7 +86,8 @@ class JournalWriter(LineWriter):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._chain = _chain_of(self.last or b"")
+        end = _CHAIN.search(self.last or b"")
+        self._chain = end[1] if end else b""
 
     def write(self, line: lines.Line) -> None:
         """Append a line with its digest. Raises `MachineError`: see `append`; the record was removed."""
@@ -246,11 +247,6 @@ def _chained(text: bytes, before: bytes) -> tuple[bytes, bytes]:
     """Return a line with its digest, and the digest, which depends on the digest `before`."""
     chain = hashlib.sha256(before + text).hexdigest()[:32].encode()
     return text.removesuffix(b"}\n") + b',"chain":"' + chain + b'"}\n', chain
-
-
-def _chain_of(line: bytes) -> bytes:
-    match = _CHAIN.search(line)
-    return match[1] if match else b""
 
 
 def unreadable(path: Path, error: OSError) -> RecordError:

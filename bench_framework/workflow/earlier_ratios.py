@@ -36,9 +36,7 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
         with contextlib.suppress(RecordError, OSError, ValueError):
             earlier = Record.open(folder)
             judged = earlier.judgement()
-            if judged is None or not _same_host(record, earlier):
-                continue
-            if _tuned(record) != _tuned(earlier):
+            if judged is None or _conditions(record) != _conditions(earlier):
                 continue
             theirs = dict(_ratios(earlier, judged))
             common = [(mine[key], theirs[key]) for key in mine.keys() & theirs.keys()]
@@ -59,17 +57,16 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
     )
 
 
-def _same_host(one: Record, other: Record) -> bool:
-    hosts = one.contents.host, other.contents.host
-    return None not in hosts and len({host.host_id for host in hosts if host}) == 1
+def _conditions(record: Record) -> tuple[str, object]:
+    """Return the machine, and what a tuning command chose, by which the same programs do other work.
 
-
-def _tuned(record: Record) -> object:
-    """Return what a tuning command chose: with other settings, the same programs do other work."""
-    if not record.plan.tuning:
-        return None
-    tuning = parse_json(read_regular(record.path / layout.TUNING))
-    return tuning.get("choice") if isinstance(tuning, dict) else tuning
+    Raises `ValueError`: the machine is not known.
+    """
+    if record.contents.host is None:
+        raise ValueError(record.id)
+    tuning = parse_json(read_regular(record.path / layout.TUNING)) if record.plan.tuning else None
+    choice = tuning.get("choice") if isinstance(tuning, dict) else tuning
+    return record.contents.host.host_id, choice
 
 
 Key = tuple[str, ...]

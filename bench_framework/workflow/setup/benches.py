@@ -106,7 +106,9 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
         if not _selected(policy, name):
             continue
         values = (*item.values, *_values(policy, target, name))
-        having = {id_ for id_, one in built.items() if one and (harness, name) in _keys(one)}
+        having = {
+            id_ for id_, one in built.items() if one and one.harness == harness and name in one.ids
+        }
         sides = [cell for cell in cells if cell.id in having]
         has_baseline = any(cell.role is Role.BASELINE for cell in sides)
         if not has_baseline or (len(sides) == 1 < len(cells)):
@@ -154,10 +156,6 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
 def bench_cell_id(cell_id: str, bench: Bench) -> str:
     """Return the id of the cell of a benchmark, from that of the cell that it replaces."""
     return stable_id("cell", cell_id, bench.target, bench.id)
-
-
-def _keys(target: BenchTarget) -> set[tuple[str, str]]:
-    return {(target.harness, name) for name in target.ids}
 
 
 def _selected(policy: BenchPolicy, name: str) -> bool:

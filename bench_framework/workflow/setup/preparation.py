@@ -164,14 +164,11 @@ def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
     observer.notify(PlanReady(plan))
     with process.Launcher() as launcher, ExitStack() as marks:
         stopping = stop.Stop(launcher, observer)
-        with stopping.on_signals():
+        with stopping.on_signals(), ExitStack() as opened:
             env = host.environment()
-            if plan.benches is None:
-                yield stop.Session(launcher, env, observer, stopping, marks)
-                return
-            with process.scratch_folder() as home:
-                env |= environment_of(home)
-                yield stop.Session(launcher, env, observer, stopping, marks)
+            if plan.benches is not None:
+                env |= environment_of(opened.enter_context(process.scratch_folder()))
+            yield stop.Session(launcher, env, observer, stopping, marks)
 
 
 def try_plan(plan: Plan, session: Session) -> Trials:

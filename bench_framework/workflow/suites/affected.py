@@ -61,7 +61,7 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     files = {Path(plan.scenario_path).resolve(), *_inputs(plan)}
     if any(path == file or path in file.parents for file in changed for path in files):
         return ""
-    owners = {_owner(file, packages) for file in changed}
+    owners = {next((f for f in file.parents if f in packages), None) for file in changed}
     if None in owners or owners & used.keys():
         return ""
     names = ", ".join(sorted(packages[owner].name for owner in owners if owner))
@@ -142,8 +142,3 @@ def _inputs(plan: Plan) -> set[Path]:
     paths = {item.dataset.path for item in plan.inputs if item.dataset and item.dataset.path}
     paths |= {patch for build in plan.builds for patch in build.patches}
     return {Path(path).resolve() for path in paths}
-
-
-def _owner(file: Path, packages: Mapping[Path, Package]) -> Path | None:
-    """Return the innermost package folder that contains a file."""
-    return next((folder for folder in file.parents if folder in packages), None)
