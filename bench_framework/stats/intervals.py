@@ -12,8 +12,9 @@ See `docs/method.md#paired-test` and `docs/method.md#intervals`.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Final
@@ -128,20 +129,17 @@ def typical(differences: Floats, level: float) -> Bounds:
     return Bounds(float(np.median(walsh)), float(walsh[cut]), float(walsh[-1 - cut]), reached)
 
 
-def batches(n: int) -> Iterator[slice]:
-    """Yield the places of each batch of n rounds in order."""
-    for number in range(BATCHES):
-        yield slice(number * n // BATCHES, (number + 1) * n // BATCHES)
+def batch_half_width(values: Floats, estimate_of: Callable[[Floats], float]) -> float:
+    """Return the half-width of the 95 % interval of a delete-a-batch jackknife of an estimate.
 
-
-def batch_half_width(estimates: Sequence[float]) -> float:
-    """Return the half-width of the 95 % interval of a delete-a-batch jackknife.
-
-    `estimates` has the estimate without each batch. Adjacent rounds are in one batch, so that changes
-    of the effect that last several rounds make the interval wider.
+    Adjacent rounds are in one batch, so that changes of the effect that last several rounds make the
+    interval wider.
 
     Source: Efron & Tibshirani, An Introduction to the Bootstrap (1993), section 11.5, with Student's t.
     """
+    ends = [number * len(values) // BATCHES for number in range(BATCHES + 1)]
+    batches = (slice(*pair) for pair in itertools.pairwise(ends))
+    estimates = [estimate_of(np.delete(values, batch, axis=0)) for batch in batches]
     mean = math.fsum(estimates) / BATCHES
     squares = math.fsum((value - mean) * (value - mean) for value in estimates)
     return T_OF_BATCHES * math.sqrt((BATCHES - 1) / BATCHES * squares)
@@ -152,8 +150,8 @@ def typical_with_batches(differences: Floats, level: float) -> Bounds:
     bounds = typical(differences, level)
     if len(differences) < FEWEST_FOR_BATCHES:
         return bounds
-    rest = (np.delete(differences, batch) for batch in batches(len(differences)))
-    return bounds.with_batches(batch_half_width([typical(part, 0.0).estimate for part in rest]))
+    half = batch_half_width(differences, lambda part: typical(part, 0.0).estimate)
+    return bounds.with_batches(half)
 
 
 class LabelInverter:
@@ -189,8 +187,7 @@ class LabelInverter:
         plain, rounds = self.bounds(1 - 2 * PLAIN_TAIL), len(self._values)
         if rounds < FEWEST_FOR_BATCHES or not plain.bounded or not plain.half_width > 0:
             return 0.0
-        rest = (np.delete(self._values, batch, axis=0) for batch in batches(rounds))
-        return batch_half_width([_balance_near(part, plain) for part in rest])
+        return batch_half_width(self._values, partial(_balance_near, near=plain))
 
     def interval(self, level: float, sessions: Bounds | None = None) -> Bounds:
         """Return the interval that is reported: `bounds` at a level, united with that of the variation.
