@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from bench_framework.compare.contrasts import Floats, Weighted
+from bench_framework.compare.contrasts import Weighted
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.effects import compute
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.stats import intervals
+from bench_framework.stats.signed_rank import Floats
 
 LEVELS = st.integers(1, 3)
 

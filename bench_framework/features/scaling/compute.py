@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from bench_framework.compare import samples as sampling
-from bench_framework.compare.contrasts import FEWEST_ROUNDS, ContrastData, Floats
+from bench_framework.compare.contrasts import FEWEST_ROUNDS, ContrastData
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.verdict import table
 from bench_framework.model.facts.records import GrowthWord
@@ -28,6 +28,7 @@ from bench_framework.model.result.structure import Crossing
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_root, log
+from bench_framework.stats.signed_rank import Floats
 
 LEVEL: Final = 0.95
 LINEAR: Final = (0.95, 1.05)

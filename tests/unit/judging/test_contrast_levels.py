@@ -12,6 +12,7 @@ from bench_framework.features.judge import judge
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.record.run import Look
 from bench_framework.model.verdict import Verdict
+from bench_framework.stats.signed_rank import Floats
 from tests.build import require
 from tests.unit.judging.conftest import Crossed, Study
 
@@ -22,7 +23,7 @@ def noisy(values: Mapping[str, str], where: str, number: int) -> float:
     return math.exp(random.Random(f"{sorted(values.items())}/{where}/{number}").gauss(0, 0.02))
 
 
-def weighted(values: contrasts.Floats) -> contrasts.Weighted:
+def weighted(values: Floats) -> contrasts.Weighted:
     return contrasts.Weighted("i", values, {"cell": 1.0})
 
 
