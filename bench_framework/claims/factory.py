@@ -1,6 +1,5 @@
 """Claims about comparisons, with their costs, and about facts such as scaling and coverage."""
 
-import dataclasses
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +8,7 @@ from typing import Final, Protocol
 from bench_framework.compare import cell_state, same_programs
 from bench_framework.compare.decide import in_times
 from bench_framework.model import facts
+from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Evidence, Scope
 from bench_framework.model.facts.summary import Counts
@@ -146,9 +146,7 @@ class ComparisonClaims(Names):
 
     def claim(self, c: Comparison, fact: Fact) -> Claim:
         """Return a claim whose evidence is a comparison."""
-        evidence = self.evidence(c)
-        fields = {f.name: getattr(evidence, f.name) for f in dataclasses.fields(evidence)}
-        return Claim(**fields, fact=fact)
+        return Claim(**fields_of(self.evidence(c)), fact=fact)
 
     def evidence(self, c: Comparison) -> Evidence:
         """Return the figures of a comparison."""
