@@ -8,17 +8,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from bench_framework.execution import declared_metrics
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
-from bench_framework.execution.failures import failure_event, place_of, repeat
+from bench_framework.execution.failures import block_event, failure_event, place_of, repeat
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
-from bench_framework.text.errors import amended, new_event
+from bench_framework.text.errors import amended
 from bench_framework.text.numbers import format_percent
 
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
@@ -44,11 +43,11 @@ class BlockChecks:
             events += state.new_event(event)
         if block.left and target.cell.role is not Role.CONTROL:
             left = f"{block.left} {'process' if block.left == 1 else 'processes'}"
-            cell = (target.cell.id, block.round)
-            event = new_event("BX333", "warning", *cell, label=target.cell.label, left=left)
-            events += state.new_event(event)
+            events += state.new_event(block_event("BX333", "warning", target, block, left=left))
         if block.missing:
-            events += state.new_event(declared_metrics.missing_event(target, block))
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
+            event = block_event("BX217", "error", target, block, reasons=reasons)
+            events += state.new_event(event)
         return block, events
 
     def _handle_failure(
@@ -60,7 +59,7 @@ class BlockChecks:
         if not block.timed_out:  # a program that hangs would hang again
             again = repeat(self.reader, target, block, self.record.raw)
             if again.stderr is not None:
-                path = str(again.stderr.path.relative_to(self.record.path))
+                path = str(again.stderr.relative_to(self.record.path))
                 block = replace(block, stderr_log=path)
         return block, state.new_event(failure_event(self.record.plan, target, block, again))
 
@@ -77,14 +76,7 @@ class BlockChecks:
         self, state: InputProgress, target: Target, block: Block
     ) -> tuple[Block, list[Event]]:
         if block.status == "other-output":
-            event = new_event(
-                "BX210.refused",
-                "error",
-                block.cell_id,
-                block.round,
-                label=target.cell.label,
-                reason=block.message,
-            )
+            event = block_event("BX210.refused", "error", target, block, reason=block.message)
             return block, state.new_event(event)
         if block.answer is None:
             return block, []
@@ -134,17 +126,9 @@ class BlockChecks:
         parts = (answer.differing, self.reader.policy.tolerated_share)
         share, limit = (format_percent(part, digits=2) for part in parts)
         base = self.record.plan.cell(state.reference_id).label
-        event = new_event(
-            "BX335",
-            "warning",
-            block.cell_id,
-            block.round,
-            details=_lines(target, base, self._difference(target)),
-            share=share,
-            label=target.cell.label,
-            other=base,
-            limit=limit,
-        )
+        values = {"share": share, "limit": limit, "other": base}
+        details = _lines(target, base, self._difference(target))
+        event = block_event("BX335", "warning", target, block, details=details, **values)
         return state.new_event(event)
 
     def _compared(self) -> Path:
@@ -207,14 +191,13 @@ def cache_event(target: Target, block: Block) -> Event | None:
     requested, actual = target.cell.cache, block.page_cache
     if block.void or actual is None or requested in {"unknown", actual.state}:
         return None
-    return new_event(
+    return block_event(
         "BX341" if requested == "cold" else "BX342",
         "warning",
-        block.cell_id,
-        block.round,
+        target,
+        block,
         details=(("input", str(target.input_path)),),
         requested=requested,
-        label=target.cell.label,
         place=place_of(block),
         reason=actual.why,
     )
@@ -240,16 +223,9 @@ def other_output_event(
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
     details += _lines(target, reference_label, difference)
-    return new_event(
-        "BX210.other-output",
-        "error",
-        block.cell_id,
-        block.round,
-        details=tuple(details),
-        label=target.cell.label,
-        other=reference_label,
-        advice=difference.advice() if difference is not None else "",
-    )
+    advice = difference.advice() if difference is not None else ""
+    values = {"details": tuple(details), "other": reference_label, "advice": advice}
+    return block_event("BX210.other-output", "error", target, block, **values)
 
 
 def _lines(

@@ -22,8 +22,7 @@ from bench_framework.foreign import in_range, parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
-from bench_framework.model.record.run import Block, Event, Receipt
-from bench_framework.text.errors import new_event
+from bench_framework.model.record.run import Block, Receipt
 from bench_framework.text.numbers import shortest
 
 LARGEST_BYTES: Final = 64 << 20
@@ -221,10 +220,3 @@ def _finite(value: float, metric: DeclaredMetric) -> float:
 def _excerpt(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=True, default=str)
     return text if len(text) <= _EXCERPT else f"{text[:_EXCERPT]}…"
-
-
-def missing_event(target: Target, block: Block) -> Event:
-    """Return the event BX217: metrics that are missing in a block, with reasons."""
-    reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-    label = target.cell.label
-    return new_event("BX217", "error", block.cell_id, block.round, label=label, reasons=reasons)

@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Literal
 
 from bench_framework.errors import MeasureError
 from bench_framework.execution.answers import AnswerReader
@@ -34,28 +34,20 @@ MOST_STDOUT: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
-class OutputFile:
-    """The file of an output of a repetition, and the lines of it that an event has."""
-
-    path: Path
-    lines: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
 class Repetition:
     """The repetitions of a command that failed in a timed run.
 
     Attributes:
         how: outcome of the last one, such as ``exit status 3``; `None` if it succeeded.
         succeeded: number of repetitions that succeeded.
-        stderr: that of the last one; `None` if it is not the stderr of a failure.
-        stdout: that of the last one, if it failed and printed something.
+        stderr: file with that of the last one; `None` if it is not the stderr of a failure.
+        stdout: file with that of the last one, if it failed and printed something.
     """
 
     how: str | None
     succeeded: int = 0
-    stderr: OutputFile | None = None
-    stdout: OutputFile | None = None
+    stderr: Path | None = None
+    stdout: Path | None = None
 
 
 def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repetition:
@@ -77,8 +69,10 @@ def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repe
         except OSError as error:
             return Repetition(f"its stderr could not be stored: {error.strerror}", succeeded)
         if failed:
-            stdout = _first_of(output) if bad_end else None
-            return Repetition(how, succeeded, _last_of(errors), stdout)
+            printed = bad_end and bool(first_lines(text_of(output)))
+            if bad_end and not printed:
+                output.unlink(missing_ok=True)
+            return Repetition(how, succeeded, errors, output if printed else None)
         succeeded += 1
         if seconds() - began > REPETITIONS_S:
             break
@@ -86,7 +80,7 @@ def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repe
         for path in (errors, output):
             path.unlink(missing_ok=True)  # the output of a run that succeeded explains no failure
         return Repetition(None, succeeded)
-    return Repetition(None, succeeded, _last_of(errors))
+    return Repetition(None, succeeded, errors)
 
 
 def _run(
@@ -118,18 +112,6 @@ def _run(
         return finished.how, finished.exit_code not in reader.policy.exit_codes
 
 
-def _last_of(path: Path) -> OutputFile:
-    return OutputFile(path, last_lines(text_of(path).splitlines(), STDERR_LINES))
-
-
-def _first_of(path: Path) -> OutputFile | None:
-    """Return an stdout; `None` if nothing was printed, and its empty file is removed."""
-    if lines := first_lines(text_of(path)):
-        return OutputFile(path, lines)
-    path.unlink(missing_ok=True)
-    return None
-
-
 def failure_event(plan: Plan, target: Target, block: Block, again: Repetition | None) -> Event:
     """Return the event BX201: a cell's first failure, with the outcome of its repetition."""
     allowed = plan.answer.exit_codes
@@ -141,13 +123,12 @@ def failure_event(plan: Plan, target: Target, block: Block, again: Repetition | 
         details += _output_details(again)
         details += _outcome_details(again, bad_end=bool(codes), ended=bool(block.exit_codes))
     first = codes[0] if codes else None
-    return new_event(
+    return block_event(
         "BX201",
         "error",
-        block.cell_id,
-        block.round,
+        target,
+        block,
         details=tuple(details),
-        label=target.cell.label,
         place=place_of(block),
         reason=str(block.message),
         baseline=target.cell.role is Role.BASELINE,
@@ -156,21 +137,28 @@ def failure_event(plan: Plan, target: Target, block: Block, again: Repetition | 
     )
 
 
+def block_event(
+    key: str, severity: Literal["warning", "error"], target: Target, block: Block, /, **values: Any
+) -> Event:
+    """Return the event of an entry about a block. Its texts may contain the label of the cell."""
+    place = (block.cell_id, block.round)
+    return new_event(key, severity, *place, label=target.cell.label, **values)
+
+
 def _output_details(again: Repetition) -> Iterator[tuple[str, str]]:
     """Yield the last lines of stderr. If it is short, yield also the first ones of stdout."""
     errors, output = again.stderr, again.stdout
-    if errors is not None and errors.lines:
-        text = "\n".join(errors.lines)
-        if len(errors.lines) == STDERR_LINES:
-            text += f"   ({STDERR_LINES} lines; all in {_place_in_record(errors.path)})"
+    lines = last_lines(text_of(errors).splitlines(), STDERR_LINES) if errors is not None else ()
+    if lines:
+        text = "\n".join(lines)
+        if errors is not None and len(lines) == STDERR_LINES:
+            text += f"   ({STDERR_LINES} lines; all in {_place_in_record(errors)})"
         yield "stderr", text
-    if output is not None and is_short(errors.lines if errors else ()):
-        text = "\n".join(output.lines)
-        total = sum(bool(line.strip()) for line in text_of(output.path).splitlines())
-        if total > len(output.lines):
-            place = _place_in_record(output.path)
-            text += f"   ({len(output.lines)} of {total} lines; more in {place})"
-        yield "stdout", text
+    if output is not None and is_short(lines):
+        text = text_of(output)
+        first, total = first_lines(text), sum(bool(line.strip()) for line in text.splitlines())
+        more = f"   ({len(first)} of {total} lines; more in {_place_in_record(output)})"
+        yield "stdout", "\n".join(first) + (more if total > len(first) else "")
 
 
 def _place_in_record(path: Path) -> str:
