@@ -6,7 +6,7 @@ cost line after ``calls=`` belongs to the callee and is counted in the callee's 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -75,17 +75,16 @@ class FunctionCosts:
         """Add the exclusive costs of each function of one file, and the calls between functions."""
         names: dict[tuple[str, str], str] = {}
         now = {"ob": "", "fn": "", "cob": "", "cfn": ""}
-        columns: dict[str, int] = {}
+        events: list[str] = []
         edge: tuple[Function, Function] | None = None  # of the cost line that follows
         for raw in lines:
             line = raw.strip()
             if line.startswith("events:"):
                 events = line.removeprefix("events:").split()
-                columns = {name: place for place, name in enumerate(events)}
             elif line.startswith("summary:"):
-                costs = [int(word) for word in line.removeprefix("summary:").split()]
-                costs += [0] * (len(columns) - len(costs))  # zeros at the end of a line are omitted
-                self.events.update({name: costs[place] for name, place in columns.items()})
+                # Zeros at the end of a line are omitted.
+                costs = _costs(events, line.removeprefix("summary:"))
+                self.events.update(dict.fromkeys(events, 0) | costs)
             elif entry := _NAME_LINE.fullmatch(line):
                 key = entry["key"]
                 name = _resolve(names, key, entry["name"])
@@ -97,22 +96,16 @@ class FunctionCosts:
                 edge, now["cob"] = (_function(now["fn"], now["ob"]), callee), ""
                 self.calls[edge] += number
             elif cost := _COST.fullmatch(line):
-                costs = [int(word) for word in (cost["costs"] or "").split()]
-                place = columns.get(INSTRUCTIONS_EVENT, len(costs))
+                costs = _costs(events, cost["costs"] or "")
                 if edge is not None:
-                    self.inclusive[edge] += costs[place] if place < len(costs) else 0
+                    self.inclusive[edge] += costs.get(INSTRUCTIONS_EVENT, 0)
                 elif now["fn"]:
-                    self._add(_function(now["fn"], now["ob"]), costs, columns)
+                    function = _function(now["fn"], now["ob"])
+                    if instructions := costs.get(INSTRUCTIONS_EVENT):
+                        self.instructions[function] += instructions
+                    if system_calls := costs.get(SYSTEM_CALLS_EVENT):
+                        self.system_calls[function] += system_calls
                 edge = None
-
-    def _add(self, function: Function, costs: list[int], columns: Mapping[str, int]) -> None:
-        for event, counts in (
-            (INSTRUCTIONS_EVENT, self.instructions),
-            (SYSTEM_CALLS_EVENT, self.system_calls),
-        ):
-            place = columns.get(event, len(costs))
-            if place < len(costs) and costs[place]:
-                counts[function] += costs[place]
 
     def counters(self) -> dict[str, float]:
         """Return the metrics that follow from the calls. Those that cannot be known are missing.
@@ -203,6 +196,10 @@ def differing(counts: FunctionCounts, first: FunctionCounts) -> FunctionCounts:
     rest = (FunctionCost(*name, 0, 0) for name in known if name not in mine)
     changed = [cost for cost in (*counts.functions, *rest) if cost != known.get(cost[:2])]
     return FunctionCounts(counts.cell_id, counts.run, tuple(changed), left_out=counts.left_out)
+
+
+def _costs(events: Sequence[str], text: str) -> dict[str, int]:
+    return dict(zip(events, map(int, text.split()), strict=False))
 
 
 def _group_of(function: Function) -> Function:
