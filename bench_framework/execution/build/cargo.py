@@ -8,7 +8,6 @@ since 1.91), so a dependency is compiled once for all revisions and variants tha
 same settings (module `sharing`). Each build has its own target directory for its binary.
 """
 
-import hashlib
 import json
 import re
 import shutil
@@ -233,7 +232,7 @@ class Builder:
             control_path=str(stored.control),
             size_bytes=stored.size_bytes,
             rustc=self._version(spec, crate),
-            lockfile_sha256=hashlib.sha256(lock.read_bytes()).hexdigest() if lock else None,
+            lockfile_sha256=sha256_of(lock) if lock else None,
             dependencies=artifacts.dependencies,
             versions=sources.versions_in(lock, (name for name, _ in spec.dependencies)),
             patches_sha256=tuple(sha256_of(Path(path)) for path in spec.patches),

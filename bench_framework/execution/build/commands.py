@@ -238,23 +238,23 @@ def _run_all(
             program=spec.bin,
             folder=program.is_dir(),
         )
-    known = {"tree": copy.tree, "build_s": taken, "log": str(log)}
+    files = None
     if given.runtime:
         files = runtime_files.digest_of(at, spec.bin, given.runtime, copy.tree)
-        return known | {
-            "path": str(program),
-            "control": str(program),
-            "sha256": sha256_of(program),
-            "size": program.stat().st_size,
-            "files_sha256": files,
-        }
-    runtime_files.require_alone(program, folder)
-    stored = binaries.store(means.cache / "binaries", program, program.name)
-    return known | {
+        digest, size = sha256_of(program), program.stat().st_size
+        stored = binaries.Stored(digest, program, program, size)
+    else:
+        runtime_files.require_alone(program, folder)
+        stored = binaries.store(means.cache / "binaries", program, program.name)
+    return {
+        "tree": copy.tree,
+        "build_s": taken,
+        "log": str(log),
         "path": str(stored.path),
         "control": str(stored.control),
         "sha256": stored.sha256,
         "size": stored.size_bytes,
+        "files_sha256": files,
     }
 
 

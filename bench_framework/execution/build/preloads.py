@@ -86,9 +86,8 @@ def library(name: str, launcher: Launcher, env: Mapping[str, str], observer: Obs
     Raises `MachineError` (BX245): it does not exist, or cannot be built.
     """
     if (kind := LIBRARIES.get(name)) is None:
-        path = Path(
-            name
-        ).resolve()  # the kernel lists the files of a process without symbolic links
+        # The kernel lists the files of a process without symbolic links.
+        path = Path(name).resolve()
         if not path.is_file():
             raise MachineError("BX245.no-library", path=path)
         return Preload(path.name, str(path), sha256_of(path))

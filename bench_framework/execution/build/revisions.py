@@ -10,6 +10,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -240,24 +241,13 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     """
     repository = _repository(git, cache, crate, None, head)
     main = next((b for b in branches if _commit(git, repository, b)), None)
+    if main and (commit := git.try_run("-C", str(repository), "merge-base", main, head)):
+        return commit
+    shallow = _is_shallow(git, repository)
+    missing = partial(_missing, repository=repository, shallow=shallow)
     if main is None:
-        details = (("tried", ", ".join(branches)),)
-        raise _missing(
-            "BX225.no-main-branch",
-            details=details,
-            repository=repository,
-            shallow=_is_shallow(git, repository),
-        )
-    commit = git.try_run("-C", str(repository), "merge-base", main, head)
-    if commit is None:
-        raise _missing(
-            "BX225.no-common-commit",
-            main=main,
-            head=head,
-            repository=repository,
-            shallow=_is_shallow(git, repository),
-        )
-    return commit
+        raise missing("BX225.no-main-branch", details=(("tried", ", ".join(branches)),))
+    raise missing("BX225.no-common-commit", main=main, head=head)
 
 
 def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:

@@ -33,17 +33,9 @@ _SEARCHED: Final = (
     *("gcc", "g++", "ld", "as", "ar", "make", "cmake", "ninja", "meson", "pkg-config", "cargo"),
     *("maturin", "pip", "uv", "npm", "javac", "ghc", "swiftc", "dotnet", "ccache", "sccache"),
 )
-_PACKAGES: Final = tuple(
-    map(
-        Path,
-        (
-            "/var/lib/dpkg/status",
-            "/var/lib/rpm/rpmdb.sqlite",
-            "/usr/lib/sysimage/rpm/rpmdb.sqlite",
-            "/lib/apk/db/installed",
-            "/var/lib/pacman/local",
-        ),
-    )
+_PACKAGES: Final = (
+    *("/var/lib/dpkg/status", "/var/lib/rpm/rpmdb.sqlite", "/usr/lib/sysimage/rpm/rpmdb.sqlite"),
+    *("/lib/apk/db/installed", "/var/lib/pacman/local"),
 )
 """Databases of installed packages, which change with each header and library that is installed."""
 
@@ -88,13 +80,13 @@ def state(commands: Iterable[tuple[str, ...]], env: Mapping[str, str]) -> list[o
     names = sorted({*_VERSIONS, *_SEARCHED, *programs})
     files = [shutil.which(name, path=env.get("PATH")) for name in names]
     absolute = [word for word in words if word.startswith("/")]
-    return [_stamp(Path(path)) for path in (*filter(None, files), *absolute, *map(str, _PACKAGES))]
+    return [_stamp(path) for path in (*filter(None, files), *absolute, *_PACKAGES)]
 
 
-def _stamp(path: Path) -> object:
+def _stamp(path: str) -> object:
     real = Path(os.path.realpath(path))
     try:
         status = real.stat()
     except OSError:
-        return str(path)
-    return str(path), str(real), status.st_size, status.st_mtime_ns
+        return path
+    return path, str(real), status.st_size, status.st_mtime_ns
