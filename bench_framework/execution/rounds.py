@@ -370,9 +370,9 @@ class Measuring:
             if other.input.id == look.input_id:
                 other.stopped = look.stopped
         for other in states:
-            for cell_id in [c for c in look.dropped if c in other.targets]:
-                kind = leaving[cell_id]
-                line = schedule.dropped_line(cell_id, other.input.id, other.rounds, kind)
+            for id_ in [c for c in look.dropped if c in other.targets]:
+                kind = leaving[id_]
+                line = lines.Dropped(id_, other.input.id, other.rounds, warmup=False, state=kind)
                 fixed = self.plan.measure.strategy == "fixed"
                 self._drop(other, line, Reason(schedule.REASONS[kind]), finished=fixed)
         self.record.sync()

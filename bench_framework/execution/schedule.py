@@ -208,9 +208,4 @@ def drop_pending(plan: Plan, record: Record) -> None:
             raced = any(cell_id in other.trailing for other in contents.looks)
             kind: race.DropReason = "raced" if raced else "idle"
             number = contents.rounds.get(here, 0)
-            record.append(dropped_line(cell_id, here, number, kind))
-
-
-def dropped_line(cell_id: str, input_id: str, number: int, kind: race.DropReason) -> lines.Dropped:
-    """Return the line of a cell that leaves after an interim analysis."""
-    return lines.Dropped(cell_id, input_id, number, warmup=False, state=kind)
+            record.append(lines.Dropped(cell_id, here, number, warmup=False, state=kind))

@@ -38,16 +38,8 @@ def tune(record: Record, session: Session) -> None:
     if build is None:
         raise _failed(("{bin}",), "failed: the baseline's program could not be built")
     prepared = next((item for item in contents.inputs if item.input_id == cell.input_id), None)
-    bare = replace(
-        cell,
-        command=plan.tuning,
-        stdin=None,
-        prepare=(),
-        cleanup=(),
-        shell=False,
-        server=None,
-    )
-    target = target_of(bare, build, prepared, session.env)
+    bare = replace(cell, stdin=None, prepare=(), cleanup=(), shell=False, server=None)
+    target = target_of(replace(bare, command=plan.tuning), build, prepared, session.env)
     output, errors = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
     with layout.writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)

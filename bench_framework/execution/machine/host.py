@@ -225,20 +225,20 @@ def ram_bytes() -> int:
 
 def os_name() -> str:
     """Return ``PRETTY_NAME`` of os-release, such as ``Debian GNU/Linux 12 (bookworm)``."""
+    return _release().get("PRETTY_NAME", "Linux")
+
+
+def _release() -> dict[str, str]:
     try:
-        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+        return platform.freedesktop_os_release()
     except OSError:
-        return "Linux"
+        return {}
 
 
 def system_versions() -> str:
     """Return architecture, C library and operating system, each with its version."""
-    try:
-        release = platform.freedesktop_os_release()
-    except OSError:
-        release = {}
     library = " ".join(filter(None, platform.libc_ver())) or "musl"
-    distribution = " ".join(filter(None, map(release.get, ("ID", "VERSION_ID"))))
+    distribution = " ".join(filter(None, map(_release().get, ("ID", "VERSION_ID"))))
     return ", ".join((platform.machine(), library, distribution or "Linux"))
 
 
