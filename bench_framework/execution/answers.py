@@ -167,13 +167,9 @@ class AnswerReader:
         keys = [key.removeprefix("answer.") for key in dict(pairs)]
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
-            details = (("output", words),)
-            raise AnswerError(
-                "BX218.nothing-left",
-                details=details,
-                keys=" and ".join(keys),
-                plural="s" * (len(keys) == 1),
-            )
+            details, plural = (("output", words),), "s" * (len(keys) == 1)
+            both = " and ".join(keys)
+            raise AnswerError("BX218.nothing-left", details=details, keys=both, plural=plural)
         if finished.timed_out:
             details = (("cause", "nested repetitions such as (a+)+ need exponential time"),)
             seconds = shortest(self.timeout_s)
@@ -222,9 +218,9 @@ class AnswerReader:
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")
-            command = Command(argv, env, target.cwd, str(path), str(out), str(errors))
-            command = replace(command, timeout_s=self.timeout_s, most_stdout=MOST_CAPTURED)
-            command = replace(command, **more)
+            streams = (str(path), str(out), str(errors))
+            command = Command(argv, env, target.cwd, *streams, self.timeout_s)
+            command = replace(command, **{"most_stdout": MOST_CAPTURED, **more})
             try:
                 finished = self.launcher.run(command, self.launcher.check_stop)
             except MachineError as error:

@@ -177,8 +177,7 @@ class BlockRunner:
         own_s = finished.cpu_s
         if used is not None and own_s is not None:
             own_s += used.cpu_s
-        sensors = between(before, after, own_s)
-        sensors = replace(sensors, device_bytes=finished.read_bytes)
+        sensors = replace(between(before, after, own_s), device_bytes=finished.read_bytes)
         ended = not (finished.timed_out or finished.overflowed or finished.killed)
         left = finished.stragglers if ended else 0  # what was killed is no process that was left
         block = replace(block, started_at=started_at, sensors=sensors, left=left)

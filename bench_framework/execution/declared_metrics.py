@@ -97,9 +97,8 @@ class MetricReader:
         if isinstance(text := self._text("stdout"), Missing):
             raise text
         try:
-            return benches.HARNESSES[bench.harness].read(
-                benches.home_of(target.env), text, bench.id
-            )
+            harness, home = benches.HARNESSES[bench.harness], benches.home_of(target.env)
+            return harness.read(home, text, bench.id)
         except benches.NoTime as reason:
             raise Missing(str(reason)) from reason
 
@@ -119,9 +118,8 @@ class MetricReader:
             except AnswerError as error:
                 return Missing(error.line)
             if finished.timed_out:
-                return Missing(
-                    f"{words} exceeded the time limit of {shortest(self.reader.timeout_s)} s"
-                )
+                limit = shortest(self.reader.timeout_s)
+                return Missing(f"{words} exceeded the time limit of {limit} s")
             if not finished.ok:
                 return Missing(f"{words}: {finished.how}")
             groups = parse_json(edited.read_bytes())

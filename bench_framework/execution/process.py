@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
@@ -236,8 +236,9 @@ class Launcher:
         """
         with scratch_folder() as folder:
             out, err = Path(folder, "stdout"), Path(folder, "stderr")
-            command = Command(argv, env, cwd, stdin, str(out), str(err), timeout_s)
-            finished = self.run(replace(command, most_stdout=most), on_poll)
+            streams = (stdin, str(out), str(err))
+            command = Command(argv, env, cwd, *streams, timeout_s, most_stdout=most)
+            finished = self.run(command, on_poll)
             if finished.killed:
                 raise Interrupted("BX130.command", argv=argv[0])
             return Captured(finished, text_of(out), text_of(err))

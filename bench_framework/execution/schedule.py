@@ -164,9 +164,8 @@ def runs_of(plan: Plan, state: InputProgress, cell_id: str) -> int:
     K is that of the warm-up so far if it is not set yet.
     """
     cold = any(cell.cache == "cold" for cell in plan.cells_of(state.input.id))
-    if state.input.bench is not None:
-        return 1
-    if cold or state.targets[cell_id].prepare or state.targets[cell_id].cleanup:
+    target = state.targets[cell_id]
+    if state.input.bench is not None or cold or target.prepare or target.cleanup:
         return 1
     return state.repeats.get(cell_id) or repeats_of(map(state.warmup_walls, state.blocks))
 

@@ -83,9 +83,8 @@ def wait_for_session(record: Record, session: Session) -> None:
     session.stop.check()
     measure, contents = record.plan.measure, record.contents
     number = next_session(record.plan, contents)
-    text = (
-        f"session {number} of {'at most ' * (measure.sessions_min is not None)}{measure.sessions}"
-    )
+    most = "at most " if measure.sessions_min is not None else ""
+    text = f"session {number} of {most}{measure.sessions}"
     session.observer.notify(Message(text))
     last = (number - 2) * measure.session_rounds
     started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]
@@ -191,11 +190,8 @@ def _copied_build(plan: Plan, build: Build, place: Path) -> Build:
         target.chmod(EXECUTABLE)
         return str(target)
 
-    return replace(
-        build,
-        path=copy(build.path, "measured"),
-        control_path=copy(build.control_path, "control"),
-    )
+    control = copy(build.control_path, "control")
+    return replace(build, path=copy(build.path, "measured"), control_path=control)
 
 
 def _copied_input(plan: Plan, item: PreparedInput, place: Path) -> PreparedInput:

@@ -75,11 +75,8 @@ class Git:
             raise BuildError("BX224.not-installed") from error
         if not output.ok:
             lines = output.stderr.strip().splitlines() or [output.finished.how]
-            raise BuildError(
-                "BX224.failed",
-                details=(("cause", lines[-1]),),
-                text=words[2] if words[0] in {"-C", "--git-dir"} else words[0],
-            )
+            text = words[2] if words[0] in {"-C", "--git-dir"} else words[0]
+            raise BuildError("BX224.failed", details=(("cause", lines[-1]),), text=text)
         return output.stdout
 
     def with_login(self, url: str) -> Git:

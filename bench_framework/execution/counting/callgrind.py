@@ -162,19 +162,15 @@ class FunctionCosts:
             and callee in places
             and (number >= LEAST_CALLS or inclusive[caller, callee] >= MUCH * instructions.total())
         ]
+        counts = (instructions, called, system_calls)
+        costs = (
+            FunctionCost(f[0], "" if f[1] == program else f[1], *(count[f] for count in counts))
+            for f in functions
+        )
         return FunctionCounts(
             cell_id,
             run,
-            tuple(
-                FunctionCost(
-                    f[0],
-                    "" if f[1] == program else f[1],
-                    instructions[f],
-                    called[f],
-                    system_calls[f],
-                )
-                for f in functions
-            ),
+            tuple(costs),
             tuple(sorted(pairs, key=lambda pair: (-pair.calls, pair))[:MOST_CALLS]),
             instructions.total() - sum(instructions[f] for f in functions),
         )

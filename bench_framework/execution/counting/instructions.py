@@ -66,16 +66,12 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
     if version is None:
         raise MachineError("BX250.no-version", program=program)
 
+    words = [program, "--tool=callgrind", "--collect-systime=yes", "--trace-children=yes"]
+    words += ["--cache-sim=yes"] if policy.cache_sim else []
+
     def under(folder: Path) -> Sequence[str]:
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
-        return [
-            program,
-            "--tool=callgrind",
-            "--collect-systime=yes",
-            *(["--cache-sim=yes"] if policy.cache_sim else []),
-            "--trace-children=yes",
-            *files,
-        ]
+        return [*words, *files]
 
     return Counter(
         version, under, read_valgrind, lambda folder: read_functions(folder.glob("counts.*"))

@@ -77,12 +77,9 @@ def prepare_inputs(
             by_dataset[dataset.id] = _prepare(item, dataset, folder, session)
         prepared = by_dataset[dataset.id]
         if dataset.sha256 not in {None, prepared.sha256}:
-            digests = {"expected": dataset.sha256, "found": prepared.sha256}
-            raise MachineError(
-                "BC412",
-                details=tuple((name, f"sha256 {digest}") for name, digest in digests.items()),
-                path=prepared.path,
-            )
+            digests = (("expected", dataset.sha256), ("found", prepared.sha256))
+            details = tuple((name, f"sha256 {digest}") for name, digest in digests)
+            raise MachineError("BC412", details=details, path=prepared.path)
         prepared_inputs.append(replace(prepared, input_id=item.id))
     return tuple(prepared_inputs)
 

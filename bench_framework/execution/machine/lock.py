@@ -130,17 +130,14 @@ def _wait(fd: int, mode: int, start: float, check: Callable[[float, float], str]
     """Wait for a lock. `check` gets the elapsed seconds and the limit, and returns the owners."""
     limit_s = wait_limit_s()
     while True:
-        try:
+        with contextlib.suppress(BlockingIOError):
             fcntl.flock(fd, mode | fcntl.LOCK_NB)
-        except BlockingIOError:
-            elapsed = seconds() - start
-            owners = check(elapsed, limit_s)
-            if elapsed >= limit_s:
-                limit = format_clock(limit_s)
-                raise MachineError("BX248", limit=limit, owners=owners, name=WAIT) from None
-            time.sleep(RETRY_S)
-        else:
             return
+        elapsed = seconds() - start
+        owners = check(elapsed, limit_s)
+        if elapsed >= limit_s:
+            raise MachineError("BX248", limit=format_clock(limit_s), owners=owners, name=WAIT)
+        time.sleep(RETRY_S)
 
 
 def lock_path() -> Path:

@@ -115,19 +115,16 @@ def profile(
 
     Raises `MachineError` (BX232): the launcher died; BX235, a temporary folder cannot be created.
     """
-    if record.plan.server:
-        refusal = Refusal("BX350.of-server")
-        event = new_event("BX350", reasons=refusal.reason, advice=refusal.fix)
-        return ProfilingOutcome(events=[event])
     outcome = ProfilingOutcome()
-    launcher, env = session.launcher, session.env
-    sampler, refused = find_sampler(policy.sampler, policy.frequency, launcher, env)
+    sampler, refused = None, [Refusal("BX350.of-server")]
+    if not record.plan.server:
+        tools = (session.launcher, session.env)
+        sampler, refused = find_sampler(policy.sampler, policy.frequency, *tools)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
         advice = "; ".join(dict.fromkeys(fixes))
-        return ProfilingOutcome(
-            events=[new_event("BX350", reasons="; ".join(reasons), advice=advice)]
-        )
+        outcome.events.append(new_event("BX350", reasons="; ".join(reasons), advice=advice))
+        return outcome
     if refused:
         outcome.events.append(new_event("BX351", reason=reasons[0], advice=fixes[0]))
     known: dict[str, Build] = {}
