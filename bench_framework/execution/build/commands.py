@@ -223,11 +223,14 @@ def _run_all(
         log.parent.mkdir(parents=True, exist_ok=True)
         log.unlink(missing_ok=True)
     start = host.seconds()
+
+    def notify(step: str) -> None:
+        means.observer.notify(BuildStep(0, host.seconds() - start, place, step=step))
+
     for number, words in enumerate(given.commands, start=1):
         step = f"{shlex.join(words)} ({number} of {len(given.commands)})"
-        notify = partial(_notify, means.observer, start, place, step)
         left_s = max(1.0, means.timeout_s - (host.seconds() - start))
-        _run(words, at, env, log, means.launcher, left_s, notify)
+        _run(words, at, env, log, means.launcher, left_s, partial(notify, step))
     taken = host.seconds() - start
     program = at / spec.bin
     if not program.is_file():
@@ -256,10 +259,6 @@ def _run_all(
         "size": stored.size_bytes,
         "files_sha256": files,
     }
-
-
-def _notify(observer: Observer, start: float, place: str, step: str) -> None:
-    observer.notify(BuildStep(0, host.seconds() - start, place, step=step))
 
 
 def _run(

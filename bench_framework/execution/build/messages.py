@@ -201,8 +201,7 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
         text = failure_text(output.stderr) or output.finished.how
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         text = f"its output is not that of cargo metadata: {error!r}"
-    details = (("cargo", text),)
-    raise UsageError("BX124", details=details, folder=folder)
+    raise UsageError("BX124", details=(("cargo", text),), folder=folder)
 
 
 def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:

@@ -88,9 +88,8 @@ def fetch(
             locked = next(p for p in lock["package"] if (p["name"], p["version"]) == both)
             stored = {"source": str(locked["source"]), "checksum": str(locked["checksum"])}
         except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
-            raise _fetch_failed(
-                name, version, f"its lock file cannot be read: {error!r}"
-            ) from error
+            cause = f"its lock file cannot be read: {error!r}"
+            raise _fetch_failed(name, version, cause) from error
         (vendored / f"{name}-{version}").replace(sources)
         (sources / ".cargo-checksum.json").unlink(missing_ok=True)
         write_whole(note, json.dumps(stored) + "\n")
@@ -98,8 +97,7 @@ def fetch(
 
 
 def _fetch_failed(name: str, version: str, cause: str) -> BuildError:
-    details = (("cargo", cause),)
-    return BuildError("BX226", details=details, name=name, version=version)
+    return BuildError("BX226", details=(("cargo", cause),), name=name, version=version)
 
 
 def derive(

@@ -45,13 +45,12 @@ class Counter:
     """A counter of instructions that works on this machine.
 
     Given a scratch folder, `under` returns the command prefix, and `read` the count or the reason
-    for none. `read_functions` returns the costs of functions, if the tool counts them.
+    for none, with the costs of functions if the tool counts them.
     """
 
     tool: str
     under: Callable[[Path], Sequence[str]]
-    read: Callable[[Path], int | str]
-    read_functions: Callable[[Path], FunctionCosts | None] = lambda _: None
+    read: Callable[[Path], tuple[int | str, FunctionCosts | None]]
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -73,9 +72,11 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
         return [*words, *files]
 
-    return Counter(
-        version, under, read_valgrind, lambda folder: read_functions(folder.glob("counts.*"))
-    )
+    def read(folder: Path) -> tuple[int | str, FunctionCosts | None]:
+        count = read_valgrind(folder)
+        return count, None if isinstance(count, str) else read_functions(folder.glob("counts.*"))
+
+    return Counter(version, under, read)
 
 
 def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -90,8 +91,8 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     def under(folder: Path) -> Sequence[str]:
         return [*stat, "-o", f"{folder}/perf", "--"]
 
-    def read(folder: Path) -> int | str:
-        return parse_perf(text_of(folder / "perf"))
+    def read(folder: Path) -> tuple[int | str, None]:
+        return parse_perf(text_of(folder / "perf")), None
 
     return Counter(version.replace("perf version", "perf"), under, read)
 
@@ -113,13 +114,8 @@ def count(
     Raises `Interrupted`: the user killed the run.
     """
     started = utc_now()
-    outcome = runner.run(
-        target,
-        expected,
-        policy.timeout_s,
-        under=used.under,
-        read=lambda folder, _: _read(folder, used),
-    )
+    limit_s, read = policy.timeout_s, lambda folder, _: used.read(folder)
+    outcome = runner.run(target, expected, limit_s, under=used.under, read=read)
     count, costs = outcome.output or (None, None)
     reason = _rejection(outcome, count, ran, policy)
     observation = Observation(target.cell.id, "instructions", run, started, used.tool)
@@ -128,11 +124,6 @@ def count(
         return replace(observation, values={INSTRUCTIONS: float(count), **counters}), costs
     status: CountStatus = "timeout" if outcome.status == "timeout" else "failed"
     return replace(observation, status=status, message=reason), None
-
-
-def _read(folder: Path, used: Counter) -> tuple[int | str, FunctionCosts | None]:
-    count = used.read(folder)
-    return count, None if isinstance(count, str) else used.read_functions(folder)
 
 
 def _rejection(

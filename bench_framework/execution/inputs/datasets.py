@@ -187,8 +187,7 @@ def _written(path: Path) -> Iterator[Path]:
                 os.fsync(file.fileno())
         temporary.replace(path)
     except OSError as error:
-        details = (("cause", str(error)),)
-        raise MachineError("BC407", details=details, name=path.name) from error
+        raise MachineError("BC407", details=(("cause", str(error)),), name=path.name) from error
     finally:
         with contextlib.suppress(OSError):
             _remove(temporary)
@@ -221,6 +220,5 @@ def _native() -> ModuleType:
         # `plan` and `report` do not need it.
         from bench_framework import _native as native  # noqa: PLC0415
     except ImportError as error:
-        details = (("cause", str(error)),)
-        raise MachineError("BC405", details=details) from error
+        raise MachineError("BC405", details=(("cause", str(error)),)) from error
     return native

@@ -356,7 +356,7 @@ def test_allocations_are_those_of_a_counting_allocator(fake: Any, tmp_path: Path
         folder.mkdir()
         words = [*used.under(folder), str(program), str(number)]
         done = subprocess.run(words, check=True, capture_output=True, text=True)
-        costs = used.read_functions(folder)
+        _, costs = used.read(folder)
         assert costs is not None
         return costs.counters(), [int(word) for word in done.stderr.split()]
 
