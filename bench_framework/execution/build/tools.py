@@ -80,13 +80,13 @@ def state(commands: Iterable[tuple[str, ...]], env: Mapping[str, str]) -> list[o
     names = sorted({*_VERSIONS, *_SEARCHED, *programs})
     files = [shutil.which(name, path=env.get("PATH")) for name in names]
     absolute = [word for word in words if word.startswith("/")]
-    return [_stamp(path) for path in (*filter(None, files), *absolute, *_PACKAGES)]
+    return [_stamp(Path(path)) for path in (*filter(None, files), *absolute, *_PACKAGES)]
 
 
-def _stamp(path: str) -> object:
+def _stamp(path: Path) -> object:
     real = Path(os.path.realpath(path))
     try:
         status = real.stat()
     except OSError:
-        return path
-    return path, str(real), status.st_size, status.st_mtime_ns
+        return str(path)
+    return str(path), str(real), status.st_size, status.st_mtime_ns
