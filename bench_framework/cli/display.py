@@ -7,9 +7,8 @@ CPU time from the process that is timed.
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
-from pathlib import Path
 
 from rich.cells import cell_len
 from rich.console import Console as RichConsole, Group, OverflowMethod, RenderableType
@@ -267,18 +266,17 @@ class _HostLine:
         return self._work.text
 
 
-def display_for(console: Console) -> AbstractContextManager[Observer]:
-    """Return the display that suits stderr, with the file of ``--events``. It is closed at the end of the block."""
-    display = LiveDisplay(console) if console.live else LineDisplay(console)
-    return closing(display) if console.events is None else _with_events(display, console.events)
-
-
 @contextmanager
-def _with_events(display: LiveDisplay | LineDisplay, path: Path) -> Iterator[Observer]:
-    from bench_framework.workflow.event_file import event_file
+def display_for(console: Console) -> Iterator[Observer]:
+    """Yield the display that suits stderr, with the file of ``--events``. It is closed at the end of the block."""
+    with closing(LiveDisplay(console) if console.live else LineDisplay(console)) as display:
+        if console.events is None:
+            yield display
+            return
+        from bench_framework.workflow.event_file import event_file
 
-    with closing(display), event_file(path, display) as observer:
-        yield observer
+        with event_file(console.events, display) as observer:
+            yield observer
 
 
 @contextmanager

@@ -6,22 +6,7 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import (
-    Base,
-    BenchIds,
-    BenchPackage,
-    BenchTargets,
-    Events,
-    ExpectScenario,
-    Fresh,
-    Head,
-    Insecure,
-    Only,
-    Overrides,
-    Scheduler,
-    TimeLimit,
-    command_line,
-)
+from bench_framework.cli import arguments as shared
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import hosts_of, measure, show
@@ -63,15 +48,15 @@ def gate(
         ),
     ] = None,
     *,
-    bench: BenchTargets = None,
-    bench_id: BenchIds = None,
-    package: BenchPackage = None,
-    base: Base = None,
-    head: Head = None,
-    only: Only = None,
-    overrides: Overrides = None,
-    fresh: Fresh = False,
-    budget: TimeLimit = None,
+    bench: shared.BenchTargets = None,
+    bench_id: shared.BenchIds = None,
+    package: shared.BenchPackage = None,
+    base: shared.Base = None,
+    head: shared.Head = None,
+    only: shared.Only = None,
+    overrides: shared.Overrides = None,
+    fresh: shared.Fresh = False,
+    budget: shared.TimeLimit = None,
     decide: Annotated[
         bool,
         Option(
@@ -107,8 +92,8 @@ def gate(
             "increase, from 10% to 50%. Half of it and so on is tried as well, until it is not found.",
         ),
     ] = None,
-    expect: ExpectScenario = None,
-    events: Events = None,
+    expect: shared.ExpectScenario = None,
+    events: shared.Events = None,
     no_confirm: Annotated[
         bool,
         Option(
@@ -125,7 +110,7 @@ def gate(
             "it changes no file of the crates of their programs.",
         ),
     ] = False,
-    scheduler: Scheduler = None,
+    scheduler: shared.Scheduler = None,
     host: Annotated[
         str,
         Option(
@@ -134,7 +119,7 @@ def gate(
             "that are named may confirm a regression; default: those of the same kind.",
         ),
     ] = "",
-    insecure: Insecure = False,
+    insecure: shared.Insecure = False,
 ) -> None:
     """Measure a scenario, measure possible regressions again, and fail if one is confirmed.
 
@@ -156,10 +141,9 @@ def gate(
     names = names or [LAST]
     record, several = names[0], is_suite(names) and not _is_record(console, names)
     hosts = hosts_of(scheduler, host, insecure=insecure, several=several)
-    settings = [
-        *(overrides or ()),
-        *([f"measure.budget={budget}"] if budget is not None and not several else []),
-    ]
+    settings = [*(overrides or ())]
+    if budget is not None and not several:
+        settings.append(f"measure.budget={budget}")
     text = text_of_benches(bench, bench_id, package, others=(hosts, only, names != [LAST]))
     if text:
         record = WITHOUT_FILE
@@ -171,7 +155,7 @@ def gate(
         base=base,
         head=head,
         gate=True,
-        command=command_line(),
+        command=shared.command_line(),
         text=text,
         decide=decide,
         expect=expect,
@@ -183,15 +167,9 @@ def gate(
                 raise UsageError("BX140.option", option=option)
         if not several and not text and _is_record(console, [record]):
             raise UsageError("BX140.record", name=record)
-        tested = names if several else [record]
+        tested, times = names if several else [record], repetitions or REPETITIONS
         code = run_self_test(
-            console,
-            tested,
-            options,
-            REPETITIONS if repetitions is None else repetitions,
-            slowdown,
-            several=several,
-            budget=budget,
+            console, tested, options, times, slowdown, several=several, budget=budget
         )
         raise typer.Exit(code)
     if repetitions is not None or slowdown is not None:
@@ -223,7 +201,7 @@ def gate(
             record,
             confirm=not no_confirm,
             fresh=fresh,
-            command=command_line(),
+            command=shared.command_line(),
             observer=display,
         )
     raise typer.Exit(show(console, result, decide=decide))

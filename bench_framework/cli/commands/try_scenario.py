@@ -10,14 +10,14 @@ import typer
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_NOT_MEASURED
+from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.text.answers import how_compared
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_duration, format_percent, format_size
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.model.plan.plan import Plan
-    from bench_framework.model.plan.policies import AnswerPolicy
     from bench_framework.workflow.setup.trial import Text, Trial, Trials
 
 EXAMPLES = """
@@ -76,8 +76,6 @@ def _page(trials: Trials, width: int) -> str:
             lines += wrap(text, width, f"  {word:<{INDENT - 2}}", " " * INDENT)
         lines.append("")
     if trials.round_s is not None:
-        from bench_framework.model.plan.plan import Role
-
         control = any(cell.role is Role.CONTROL for cell in trials.plan.cells)
         copy = ", with a copy of the baseline," if control else ""
         text = f"a round{copy} takes about {format_duration(trials.round_s)}"
@@ -94,8 +92,6 @@ def _page(trials: Trials, width: int) -> str:
 
 
 def _name(trial: Trial, plan: Plan) -> str:
-    from bench_framework.model.plan.plan import Role
-
     given = plan.input(trial.cell.input_id).name
     where = f", {given}" if given else ""
     base = " (baseline)" if trial.cell.role is Role.BASELINE else ""

@@ -1,6 +1,6 @@
 """``benchctl validate``: check scenarios and report all errors."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 from typer import Argument
@@ -8,12 +8,10 @@ from typer import Argument
 from bench_framework.cli.arguments import Overrides
 from bench_framework.cli.console import Console, one_line
 from bench_framework.errors import EXIT_USAGE, Problem, ScenarioError, UsageError
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Event
 from bench_framework.text.errors import new_event
 from bench_framework.text.words import plan_size
-
-if TYPE_CHECKING:
-    from bench_framework.model.plan.plan import Plan
-    from bench_framework.model.record.run import Event
 
 NAMED_LABELS: Final = 5
 """Number of long labels that a note names."""
@@ -75,7 +73,7 @@ def validate(
     raise typer.Exit(0 if all(scenario.ok for scenario in checked) else EXIT_USAGE)
 
 
-def _long_labels(plan: "Plan") -> "Event | None":
+def _long_labels(plan: Plan) -> Event | None:
     """Return a note that names the labels that are longer than `LONGEST_LABEL`."""
     from bench_framework.text.names import LONGEST_LABEL, first_items
 

@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from bench_framework.cli.arguments import (
-    BenchIds,
-    BenchPackage,
-    BenchTargets,
-    Only,
-    Overrides,
-    command_line,
-)
+from bench_framework.cli import arguments as shared
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, BenchError, UsageError
@@ -51,11 +44,11 @@ def bisect(
     *,
     good: Annotated[str, Option(metavar="REV", help="A commit before the change.")],
     bad: Annotated[str, Option(metavar="REV", help="A later commit, with the change.")] = "HEAD",
-    bench: BenchTargets = None,
-    bench_id: BenchIds = None,
-    package: BenchPackage = None,
-    only: Only = None,
-    overrides: Overrides = None,
+    bench: shared.BenchTargets = None,
+    bench_id: shared.BenchIds = None,
+    package: shared.BenchPackage = None,
+    only: shared.Only = None,
+    overrides: shared.Overrides = None,
     metric: Annotated[
         SearchMetric | None,
         Option(
@@ -128,7 +121,7 @@ def bisect(
         fresh,
         base=good,
         head=bad,
-        command=command_line(),
+        command=shared.command_line(),
         text=text,
     )
     with display_for(console) as display:
