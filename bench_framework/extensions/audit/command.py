@@ -40,7 +40,7 @@ def audit(
     The reason is printed. The raw data of the report are optional: with them,
     each difference is tested.
     """
-    from bench_framework.extensions.audit.report import as_text, audit_files, document, write_audit
+    from bench_framework.extensions.audit.report import as_text, audit_files, write_audit
 
     console: Console = context.obj
     files = [*(data or ()), *(more or ())]
@@ -50,7 +50,7 @@ def audit(
     if out is not None:
         write_audit(result, out)
     if console.json:
-        console.emit_json(document(result))
+        console.emit_json(result)
     else:
         console.emit(as_text(result, console.width))
     raise typer.Exit(result.exit_code)

@@ -88,32 +88,26 @@ _MARKS: Final = {"supported": "✓", "not supported": "✗", "inconclusive": "?"
 
 
 @dataclass(frozen=True, slots=True)
-class Audit:
-    """The statements of a page with their results, and the names of the data files."""
+class AuditDocument:
+    """The result of `audit`."""
 
     page: str
     data: tuple[str, ...]
+    """Names of the data files."""
+    counts: Mapping[str, int]
+    """Number of statements by result: `not_supported`, `no_data`, `inconclusive`, `supported`."""
     statements: tuple[Result, ...]
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Return the number of statements by result."""
-        tally = Counter(s.status for s in self.statements)
-        return {status: tally[status] for status in STATUSES}
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if at least one statement is not supported, else 0."""
-        return EXIT_WORSE if self.counts["not supported"] else EXIT_DONE
+    exit_code: int
 
     @property
     def summary(self) -> str:
         """Return the number of statements by result as one line."""
-        parts = ", ".join(f"{n} {status}" for status, n in self.counts.items() if n)
-        return f"{counted(len(self.statements), 'statement')}: {parts}" if parts else NOTHING
+        parts = (f"{n} {name.replace('_', ' ')}" for name, n in self.counts.items() if n)
+        text = f"{counted(len(self.statements), 'statement')}: {', '.join(parts)}"
+        return text if self.statements else NOTHING
 
 
-def audit_files(page: Path, data: Sequence[Path]) -> Audit:
+def audit_files(page: Path, data: Sequence[Path]) -> AuditDocument:
     """Audit a page with its data. Raises `UsageError`: BX456, the page; BX450 to BX454, a file."""
     try:
         source = read_input(page, MOST_BYTES).decode("utf-8-sig")
@@ -136,34 +130,18 @@ def audit_files(page: Path, data: Sequence[Path]) -> Audit:
     return audit(source, page.name, sessions)
 
 
-def audit(source: str, page: str, sessions: Sequence[HarnessSession] = ()) -> Audit:
+def audit(source: str, page: str, sessions: Sequence[HarnessSession] = ()) -> AuditDocument:
     """Audit a page."""
     content = read_page(source)
     statements = [*attach(content, sessions), *audit_page(content)]
     statements.sort(key=lambda s: s.line)
-    return Audit(page, tuple(s.label for s in sessions), tuple(statements))
+    tally = Counter(s.status for s in statements)
+    counts = {status.replace(" ", "_"): tally[status] for status in STATUSES}
+    code = EXIT_WORSE if tally["not supported"] else EXIT_DONE
+    return AuditDocument(page, tuple(s.label for s in sessions), counts, tuple(statements), code)
 
 
-@dataclass(frozen=True, slots=True)
-class AuditDocument:
-    """The result of `audit`."""
-
-    page: str
-    data: tuple[str, ...]
-    """Names of the data files."""
-    counts: Mapping[str, int]
-    """Number of statements by result: `not_supported`, `no_data`, `inconclusive`, `supported`."""
-    statements: tuple[Result, ...]
-    exit_code: int
-
-
-def document(result: Audit) -> AuditDocument:
-    """Return the document of `audit --json`."""
-    counts = {name.replace(" ", "_"): n for name, n in result.counts.items()}
-    return AuditDocument(result.page, result.data, counts, result.statements, result.exit_code)
-
-
-def as_markdown(result: Audit) -> str:
+def as_markdown(result: AuditDocument) -> str:
     """Return the audit as a Markdown page."""
     data = ", ".join(result.data) or "none, only the page itself"
     summary = capital(result.summary)
@@ -177,7 +155,7 @@ def as_markdown(result: Audit) -> str:
     return "\n".join(lines) + "\n"
 
 
-def as_text(result: Audit, width: int) -> str:
+def as_text(result: AuditDocument, width: int) -> str:
     """Return the audit as text of at most `width` columns where its words allow it."""
     lines = list(wrap(visible(f"{result.page}: {result.summary}"), width))
     room = max(20, width - 7)
@@ -191,7 +169,7 @@ def as_text(result: Audit, width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_audit(result: Audit, path: Path) -> None:
+def write_audit(result: AuditDocument, path: Path) -> None:
     """Write an audit as Markdown. Raises `MachineError` (BX235): the file cannot be written."""
     try:
         path.write_text(as_markdown(result), encoding="utf-8")

@@ -258,7 +258,7 @@ class FleetClient:
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
                     taken = [*used, *(each.host for each in runs)]
-                    others = self._others(run.place, policy, taken, permitted)
+                    others = self.connection.others(run.place, policy, taken, permitted)
                     spare = next((place for place in others if not place.runs), None)
                     run.replace_by(spare)
                 if run.ended:
@@ -283,7 +283,7 @@ class FleetClient:
 
         first = replace(first, hosts=(place.name,))
         used, permitted = (place.name,), policy.names if len(policy.names) > 1 else ()
-        others = self._others(place, policy, used, permitted)
+        others = self.connection.others(place, policy, used, permitted)
         if not others:
             among = f" among {', '.join(permitted)}" if permitted else ""
             cause = f"no other host of kind {place.kind} is registered{among}"
@@ -305,17 +305,6 @@ class FleetClient:
             return not_confirmed(first, record.plan.judge.gate, error.message)
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
-
-    def _others(
-        self,
-        place: WorkerPlace,
-        policy: HostPolicy,
-        used: Collection[str],
-        permitted: Collection[str],
-    ) -> list[WorkerPlace]:
-        """Return the hosts that can measure in place of another one, of the names `permitted` if there are any."""
-        others = self.connection.others(place, policy, used)
-        return [other for other in others if not permitted or other.name in permitted]
 
     def _build(self, sent: Upload, places: Sequence[WorkerPlace]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""

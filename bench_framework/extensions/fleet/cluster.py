@@ -241,14 +241,14 @@ class Cluster:
                 )
 
     def others(
-        self, place: WorkerPlace, policy: HostPolicy, used: Collection[str]
+        self, place: WorkerPlace, policy: HostPolicy, used: Collection[str], among: Collection[str]
     ) -> list[WorkerPlace]:
-        """Return the hosts that can measure in place of another one, those with the fewest runs first."""
+        """Return the hosts that can measure in place of another one, as `selection.suitable`."""
         labels = place.labels.intersection(policy.labels)
-        places: list[WorkerPlace] = []
         with contextlib.suppress(OSError, TimeoutError, asyncio.CancelledError):
             places = self._places()
-        return selection.suitable(places, place.kind, versions(), labels, used)
+            return selection.suitable(places, (place.kind, versions()), labels, used, among)
+        return []
 
     def start(self, place: WorkerPlace, job: Job) -> Running:
         """Start a run on a worker."""

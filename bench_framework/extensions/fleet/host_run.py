@@ -189,19 +189,17 @@ def _store(
     archive: bytes, host: str, scenario: str, results: Path, check: Callable[[Path], object]
 ) -> Path:
     """Check a record, also against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
+    what = f"the record of host {host}"
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
         try:
             entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
-                raise damaged(f"it is of {entry.scenario}", f"the record of host {host}")
+                raise damaged(f"it is of {entry.scenario}", what)
             if entry.folder_in(results).exists():
-                raise damaged(
-                    f"{entry.record} is stored here already", f"the record of host {host}"
-                )
+                raise damaged(f"{entry.record} is stored here already", what)
             baselines.extract(path, entry, results, check)
         except (errors.UsageError, errors.RecordError) as error:
-            cause = error.message.replace(str(path), "the archive")
-            raise damaged(cause, f"the record of host {host}") from error
+            raise damaged(error.message.replace(str(path), "the archive"), what) from error
     return entry.folder_in(results)

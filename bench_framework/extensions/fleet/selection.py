@@ -185,17 +185,19 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> tuple[list[Work
 
 def suitable(
     places: Sequence[WorkerPlace],
-    kind: str,
-    versions: str,
+    kind_and_versions: tuple[str, str],
     labels: frozenset[str],
     used: Collection[str],
+    among: Collection[str],
 ) -> list[WorkerPlace]:
-    """Return the hosts of a kind with these versions and labels, except for the names `used`.
+    """Return the hosts of a kind with these versions and labels.
 
-    Those with the fewest runs are first. Hosts without contact are left out.
+    They have none of the names `used`, and one of the names `among` if there are any. Those with the
+    fewest runs are first. Hosts without contact are left out.
     """
-    same = [p for p in places if (p.kind, p.versions, p.silent) == (kind, versions, False)]
+    same = [p for p in places if (p.kind, p.versions) == kind_and_versions and not p.silent]
     others = [p for p in same if p.name not in used and labels <= p.labels]
+    others = [p for p in others if not among or p.name in among]
     return sorted(others, key=lambda place: (place.runs, place.name))
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.extensions.audit.page import quantities, read_page
-from bench_framework.extensions.audit.report import NOTHING, Audit, as_markdown, as_text, audit
+from bench_framework.extensions.audit.report import (
+    NOTHING,
+    AuditDocument,
+    as_markdown,
+    as_text,
+    audit,
+)
 from bench_framework.store.sessions import read_session
 from tests.documents import valid
 
@@ -54,7 +60,7 @@ def results(source: str, data: str | None = None) -> dict[str, str]:
     return {s.text: s.status for s in page(source, data).statements}
 
 
-def page(source: str, data: str | None = None) -> Audit:
+def page(source: str, data: str | None = None) -> AuditDocument:
     sessions = [read_session(data.encode(), "runs.json", 1)] if data is not None else []
     return audit(source, "page.md", sessions)
 

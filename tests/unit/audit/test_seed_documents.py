@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.extensions.audit.page import RATIOS, quantities
-from bench_framework.extensions.audit.report import Audit, audit
+from bench_framework.extensions.audit.report import AuditDocument, audit
 
 PAGES = Path(__file__).parents[2] / "fixtures" / "seed_documents"
 
@@ -103,7 +103,7 @@ CONTRADICTED = {"000": 1, "001": 0, "002": 3, "003": 5, "004": 2}
 
 
 @lru_cache
-def audited(page: str) -> Audit:
+def audited(page: str) -> AuditDocument:
     path = next(PAGES.glob(f"{page}_*.md"))
     return audit(path.read_text(encoding="utf-8"), path.name)
 
@@ -126,7 +126,7 @@ def test_a_true_statement_is_not_contradicted(page: str, at: str) -> None:
 @pytest.mark.parametrize("page", CONTRADICTED)
 def test_only_false_statements_are_contradicted(page: str) -> None:
     result = audited(page)
-    assert result.counts["not supported"] == CONTRADICTED[page]
+    assert result.counts["not_supported"] == CONTRADICTED[page]
     assert result.exit_code == (1 if CONTRADICTED[page] else 0)
 
 
