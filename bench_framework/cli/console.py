@@ -77,11 +77,18 @@ class Console:
         """Print a dataclass as one JSON document, the only thing on stdout with ``--json``."""
         from bench_framework.model.documents.plan import document_text
 
-        self.emit_json_text(document_text(document, indent))
+        _write(sys.stdout, document_text(document, indent), json=True)
 
-    def emit_json_text(self, text: str) -> None:
-        """Print a JSON document that is already a text, such as that of a file."""
-        _write(sys.stdout, text, json=True)
+    def emit_result(self, document: object, page: str | Document, *, full: bool = False) -> None:
+        """Print a text or a report; with ``--json`` its document: a dataclass, or that of a file."""
+        if self.json and isinstance(document, Path):
+            _write(sys.stdout, document.read_text(encoding="utf-8"), json=True)
+        elif self.json:
+            self.emit_json(document)
+        elif isinstance(page, str):
+            self.emit(page)
+        else:
+            self.emit_document(page, full=full)
 
     def emit_document(self, document: Document, *, full: bool = False) -> None:
         """Print a report; with `full`, all sections with their tables."""

@@ -186,12 +186,9 @@ def show(console: Console, result: GateResult, *, decide: bool = False) -> int:
     from bench_framework.report.render import gate as pages
     from bench_framework.workflow.gate import GATE_FILES
 
-    if console.json:
-        console.emit_json_text((result.record / "gate.json").read_text(encoding="utf-8"))
-    elif word:
-        console.emit(word)
-    else:
-        console.emit(pages.terminal(result.page, console.width, unicode=console.unicode))
+    text = word or pages.terminal(result.page, console.width, unicode=console.unicode)
+    console.emit_result(result.record / "gate.json", text)
+    if not (word or console.json):
         console.say(f"wrote {', '.join(GATE_FILES)} into {result.record}")
     console.report_to_github(result.page.annotations, result.record / "summary.md")
     return exit_code_of(word) if word else result.gating.exit_code

@@ -41,10 +41,9 @@ def run_self_test(
     )
     with display_for(console) as display:
         result = test(options, display, repetitions=repetitions, slowdown=share)
-    if console.json:
-        console.emit_json_text(result.file.read_text(encoding="utf-8"))
-    else:
-        console.emit(page.terminal(result.test, console.width, unicode=console.unicode))
+    text = page.terminal(result.test, console.width, unicode=console.unicode)
+    console.emit_result(result.file, text)
+    if not console.json:
         console.say(f"wrote {result.file}")
     return EXIT_CODES[result.test.outcome]
 

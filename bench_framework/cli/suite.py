@@ -141,12 +141,8 @@ def show_suite(console: Console, result: SuiteResult, *, decide: bool = False) -
 
     page, folder = result.page, result.folder
     word = page.change.decision if decide else None
-    if console.json:
-        console.emit_json_text((folder / "suite.json").read_text(encoding="utf-8"))
-    elif word:
-        console.emit(word)
-    else:
-        console.emit(pages.terminal(page, console.width, unicode=console.unicode))
+    text = word or pages.terminal(page, console.width, unicode=console.unicode)
+    console.emit_result(folder / "suite.json", text)
     console.say(f"wrote {folder / 'index.html'}")
     if page.exit_code == EXIT_INTERRUPTED:
         done = sum(row.exit_code is not None for row in page.rows)

@@ -43,7 +43,5 @@ def plan(
     if budget is not None:
         options = replace(options, overrides=(*options.overrides, f"measure.budget={budget}"))
     forecast = forecast_plan(plan_run(files[0], options), console.results)
-    if console.json:
-        console.emit_json(forecast_document(forecast))
-        return
-    console.emit(page(forecast, width=console.width, commands=console.verbosity > 0))
+    text = page(forecast, width=console.width, commands=console.verbosity > 0)
+    console.emit_result(forecast_document(forecast), text)

@@ -47,10 +47,7 @@ def try_scenario(
     with display_for(console) as display, open_session(plan, display) as session:
         trials = try_plan(plan, session)
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
-    if console.json:
-        console.emit_json(trials_document(trials))
-    else:
-        console.emit(_page(trials, console.width))
+    console.emit_result(trials_document(trials), _page(trials, console.width))
     for error in errors:
         console.error(error)
     for event in warnings:

@@ -49,8 +49,5 @@ def audit(
     result = audit_files(page, files)
     if out is not None:
         write_audit(result, out)
-    if console.json:
-        console.emit_json(result)
-    else:
-        console.emit(as_text(result, console.width))
+    console.emit_result(result, as_text(result, console.width))
     raise typer.Exit(result.exit_code)

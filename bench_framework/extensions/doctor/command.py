@@ -230,10 +230,8 @@ def _show_settings(console: Console, cpus: str | None) -> None:
     from bench_framework.execution.machine.settings import examine_settings
 
     machine = examine_settings(console.results, cpus)
-    if console.json:
-        console.emit_json(machine)
-        return
-    console.emit(settings_page(machine, GLYPHS if console.unicode else ASCII, console.width))
+    glyphs = GLYPHS if console.unicode else ASCII
+    console.emit_result(machine, settings_page(machine, glyphs, console.width))
 
 
 def settings_page(machine: QuietMachine, glyphs: Mapping[str, str], width: int) -> str:
@@ -314,10 +312,7 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
         )
 
     findings = examine_noise(duration, LineDisplay(console), show_window, cpus)
-    if console.json:
-        console.emit_json(noise_document(findings))
-    else:
-        console.emit(noise_page(findings, console.width))
+    console.emit_result(noise_document(findings), noise_page(findings, console.width))
     if findings.failure is not None:
         console.error(findings.failure)
     if findings.exit_code:

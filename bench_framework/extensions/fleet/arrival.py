@@ -34,7 +34,6 @@ _UNREADABLE: Final = (
     *(LookupError, TypeError, ValueError),
 )
 """Errors of a text that is no pickle, or that of something else (pickle.load)."""
-_NUMBER: Final = int | float
 
 
 def checked_card(card: Any) -> Mapping[str, Any]:
@@ -67,7 +66,9 @@ def checked_state(state: Any) -> Mapping[str, Any]:
         return {}
     given = (number for number in numbers if number is not None)
     # NaN is not between any two numbers.
-    valid = all(isinstance(number, _NUMBER) and 0 <= number <= LARGEST_NUMBER for number in given)
+    valid = all(
+        isinstance(number, int | float) and 0 <= number <= LARGEST_NUMBER for number in given
+    )
     return state if valid else {}
 
 

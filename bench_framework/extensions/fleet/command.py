@@ -171,10 +171,7 @@ def compare(
     console.warn_of_changes(*records)
     page = host_results.compare_records_of_hosts(console.results, records)
     files = page.write(out) if out is not None else ()
-    if console.json:
-        console.emit_json(page.comparison)
-    else:
-        console.emit_document(page.document)
+    console.emit_result(page.comparison, page.document)
     for path in files:
         console.say(f"wrote {path}")
 

@@ -320,12 +320,11 @@ def _run(job: Job, send: Send) -> JobResult:
     request = replace(job, bundle=Bundle(), programs=programs, options=options)
     layout.write_whole(work / REQUEST, pickle.dumps(request))
     layout.write_whole(work / RESERVE, bytes(RESERVE_BYTES))
-    relay = _Relay(job.token, work / UPDATES, send)
     log = work / "stderr"
     # -P: the files of the scenario must not replace modules.
     argv = [sys.executable, "-P", "-c", _CALL, str(work)]
     with Launcher() as launcher:
-        relay.launcher = launcher
+        relay = _Relay(job.token, work / UPDATES, send, launcher)
         command = Command(argv, env, str(files / job.cwd), stderr=str(log))
         finished = launcher.run(command, relay.poll, RELAY_S)
     relay.pass_on()
@@ -364,13 +363,13 @@ class _Relay:
     token: str
     path: Path
     send: Send
-    launcher: Launcher | None = None
+    launcher: Launcher
     offset: int = 0
     stops: int = 0
 
     def poll(self) -> None:
         self.pass_on()
-        process = self.launcher.running if self.launcher is not None else None
+        process = self.launcher.running
         # The child handles signals once it has created the file.
         if process is not None and _stops[self.token] > self.stops and self.path.exists():
             self.stops += 1

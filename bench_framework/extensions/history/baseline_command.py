@@ -140,10 +140,7 @@ def compare(
     console: Console = context.obj
     console.warn_of_changes(name if "@" in name else f"@{name}", record)
     compared = baselines.compare(console.results, name, record, force=force)
-    if console.json:
-        console.emit_json(compared.json)
-    else:
-        console.emit_document(compared.document, full=True)
+    console.emit_result(compared.json, compared.document, full=True)
 
 
 def accept(
@@ -205,10 +202,7 @@ def export(
 
     console: Console = context.obj
     path = baselines.export(console.results, name, out)
-    if console.json:
-        console.emit_json(FileDocument(path, "tar.gz", path.stat().st_size))
-    else:
-        console.emit(f"wrote {path}")
+    console.emit_result(FileDocument(path, "tar.gz", path.stat().st_size), f"wrote {path}")
 
 
 def import_(

@@ -78,7 +78,5 @@ def compare(
         compared = workflow.compare_axis(results, record, axis, where=where, metrics=metrics)
     else:
         compared = workflow.compare_record(results, record, **pair, metrics=metrics)
-    if console.json:
-        console.emit_json(compared.json)
-    else:
-        console.emit_document(compared.document, full=later is not None or axis is not None)
+    full = later is not None or axis is not None
+    console.emit_result(compared.json, compared.document, full=full)
