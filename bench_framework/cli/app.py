@@ -199,10 +199,8 @@ def _end_of_pipe(error: BrokenPipeError, arguments: list[str]) -> int:
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     if frame.f_globals["__name__"].partition(".")[0] not in {"rich", "typer"}:
         return _report(_refusal(error), arguments)
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # either may be the pipe, and have text left for the exit
+    # Either may be the pipe, and have text left for the exit.
+    for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except OSError:

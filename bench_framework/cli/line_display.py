@@ -64,9 +64,8 @@ class LineDisplay:
         plan = work.plan
         several = len(plan.inputs) > 1
         match update:
-            case progress.LimitKnown() if (
-                update.limit.rounds != self._limit
-            ):  # once for all sessions
+            # Once for all sessions.
+            case progress.LimitKnown() if update.limit.rounds != self._limit:
                 self._limit = update.limit.rounds
                 self._line("limit", limit_text(update, plan.measure))
             case progress.RoundFinished():

@@ -43,28 +43,18 @@ def plan_several(
 
 
 def _plan_page(suite: SuitePlan, width: int) -> str:
-    head = ("scenario", "rounds", "at most", "at least", "error rate", "size")
-    rows = []
+    rows = [("scenario", "rounds", "at most", "at least", "error rate")]
+    sizes = ["size", *(plan_size(member.plan) for member in suite.members)]
     for member, budget in zip(suite.members, suite.budgets(), strict=True):
-        forecast, known = member.forecast, not member.forecast.guessed
-        policy = member.plan.judge
-        if member.skipped:
-            rows.append((member.plan.name, "skipped", "", "", "", plan_size(member.plan)))
-            continue
-        rows.append(
-            (
-                member.plan.name,
-                str(forecast.rounds or "?"),
-                format_clock(budget),
-                format_clock(member.least_s) if known else "?",
-                format_percent(policy.gate.level if suite.gated else policy.level),
-                plan_size(member.plan),
-            )
-        )
-    columns = [row[:-1] for row in (head, *rows)]
-    lines = table_lines(columns, right=True)
-    if width >= max(map(len, lines)) + max(len(row[-1]) for row in rows) + 2:
-        sizes = (head[-1], *(row[-1] for row in rows))
+        forecast, policy = member.forecast, member.plan.judge
+        cells = ("skipped", "", "", "")
+        if not member.skipped:
+            least = "?" if forecast.guessed else format_clock(member.least_s)
+            rate = format_percent(policy.gate.level if suite.gated else policy.level)
+            cells = (str(forecast.rounds or "?"), format_clock(budget), least, rate)
+        rows.append((member.plan.name, *cells))
+    lines = table_lines(rows, right=True)
+    if width >= max(map(len, lines)) + max(map(len, sizes)) + 2:
         lines = [f"{line}  {size}" for line, size in zip(lines, sizes, strict=True)]
     total = f"At most {format_clock(sum(suite.budgets()))} for the rounds"
     if suite.budget_s is not None:
@@ -80,11 +70,9 @@ def _plan_page(suite: SuitePlan, width: int) -> str:
     unknown = ["?: known after the first run on this machine, or after `benchctl try`."]
     unknown = unknown if any(m.forecast.guessed and not m.skipped for m in suite.members) else []
     skipped = [f"{m.plan.name}: skipped: {m.skipped}." for m in suite.members if m.skipped]
-    for text in (total, level, *unknown, *skipped):
-        lines += wrap(text, width)
-    return "\n".join(
-        [counted(len(rows), "scenario"), "", *lines[: len(rows) + 1], "", *lines[len(rows) + 1 :]]
-    )
+    texts = (total, level, *unknown, *skipped)
+    notes = [line for text in texts for line in wrap(text, width)]
+    return "\n".join([counted(len(suite.members), "scenario"), "", *lines, "", *notes])
 
 
 def measure_several(

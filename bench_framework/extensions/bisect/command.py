@@ -138,10 +138,9 @@ def bisect(
             code = EXIT_DONE if search.commit is not None else EXIT_NOT_JUDGED
         if into_merges:
             try:
-                branch = search.branch()
-                if branch is not None and retry_skipped:
-                    branch.retry_skipped()
-                if branch is not None:
+                if (branch := search.branch()) is not None:
+                    if retry_skipped:
+                        branch.retry_skipped()
                     branch.run()
             except BenchError as error:  # the answer of the first search is printed before it
                 branch, failure, code = None, error, error.exit_code

@@ -142,7 +142,7 @@ def _prepare(
     subjects: list[_Subject] = []
     for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
-        content = _scenario(reference, reference_programs.ENVIRONMENT, cpus)
+        content = _scenario(reference, cpus)
         scenario.write_text(json.dumps(content, indent=1), encoding="utf-8")
         plan = plan_scenario(str(scenario))
         target.require_cpus(plan.cells)
@@ -159,7 +159,7 @@ def _arm(effect: float) -> str:
     return f"more-{round(effect * 100)}"
 
 
-def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None) -> dict[str, Any]:
+def _scenario(reference: ReferenceProgram, cpus: str | None) -> dict[str, Any]:
     """Return a scenario with the program, its A/A control, and one variant per injected slowdown."""
     arms = {"plain": {"args": list(reference.args)}}
     arms |= {_arm(effect): {"args": list(args)} for effect, args in reference.slower.items()}
@@ -170,7 +170,7 @@ def _scenario(reference: ReferenceProgram, env: dict[str, str], cpus: str | None
         "worker": {"command": [reference.path]},
         "axes": {"arm": arms},
         "baseline": {"arm": "plain"},
-        "env": env,
+        "env": reference_programs.ENVIRONMENT,
         # The variants do different amounts of work, so their answers differ on purpose.
         "answer": {"compare": "none"},
         "measure": {

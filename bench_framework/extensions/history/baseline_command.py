@@ -99,9 +99,6 @@ def show(context: typer.Context, name: Name) -> None:
 
     console: Console = context.obj
     baseline = baselines.find(console.results, name)
-    if console.json:
-        console.emit_json(document(console.results, baseline))
-        return
     fault = baseline.fault_in(console.results)
     rows = (
         ("baseline", baseline.label),
@@ -112,8 +109,8 @@ def show(context: typer.Context, name: Name) -> None:
         *((f"  {name}", value) for name, value in baseline.machine.facts.items()),
         ("file", str(baseline.file_in(console.results))),
     )
-    for label, text in rows:
-        console.emit(f"{label:<10}  {text}")
+    lines = "\n".join(f"{label:<10}  {text}" for label, text in rows)
+    console.emit_result(document(console.results, baseline), lines)
 
 
 def compare(
@@ -179,11 +176,9 @@ def accept(
         metric=metric,
         file=file,
     )
-    if console.json:
-        console.emit_json(done)
-        return
-    console.emit(done.diff)
-    console.say(f"wrote {done.file}; review and commit it, then repeat the gate")
+    console.emit_result(done, done.diff)
+    if not console.json:
+        console.say(f"wrote {done.file}; review and commit it, then repeat the gate")
 
 
 def export(
