@@ -126,9 +126,10 @@ class BlockChecks:
         parts = (answer.differing, self.reader.policy.tolerated_share)
         share, limit = (format_percent(part, digits=2) for part in parts)
         base = self.record.plan.cell(state.reference_id).label
-        values = {"share": share, "limit": limit, "other": base}
         details = _lines(target, base, self._difference(target))
-        event = block_event("BX335", "warning", target, block, details=details, **values)
+        event = block_event(
+            "BX335", "warning", target, block, details=details, share=share, limit=limit, other=base
+        )
         return state.new_event(event)
 
     def _compared(self) -> Path:
@@ -224,8 +225,15 @@ def other_output_event(
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
     details += _lines(target, reference_label, difference)
     advice = difference.advice() if difference is not None else ""
-    values = {"details": tuple(details), "other": reference_label, "advice": advice}
-    return block_event("BX210.other-output", "error", target, block, **values)
+    return block_event(
+        "BX210.other-output",
+        "error",
+        target,
+        block,
+        details=tuple(details),
+        other=reference_label,
+        advice=advice,
+    )
 
 
 def _lines(

@@ -165,7 +165,10 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
         )
     is_folder = False
     with contextlib.suppress(OSError):  # an invalid file name is not a record
-        places = (root.__class__(text), root / text) if text.strip() else ()
+        given = Path(text)
+        if given.name in {"", ".."}:
+            given = given.resolve()  # messages name the folder and the one above it
+        places = (given, root / text) if text.strip() else ()
         for path in places:
             folder = path.parent if path.is_file() else path
             if is_record(folder):

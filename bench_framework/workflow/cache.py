@@ -149,7 +149,8 @@ def _items_of_kind(
         paths = [path for path in every if path not in exclusions and not is_in_use(path)]
     elif kind in _IN_RESULTS:
         folders = sorted((results / kind).glob("*Z*"))
-        paths = [path for path in folders if is_record_id(path.name) and not is_in_use(path)]
+        ours = (path for path in folders if is_record_id(path.name) and not finding.is_record(path))
+        paths = [path for path in ours if not is_in_use(path)]
     elif kind == "scratch":
         steps = (path for path in results.glob("*/*/.*Z*.part") if is_draft_of_record(path))
         parts = (*results.glob("*/.*.part"), *results.glob("*/baselines/.*.part"), *steps)

@@ -227,7 +227,11 @@ class _Second:
 
 def _earlier_second(record: Record, observer: Observer) -> _Second | None:
     """Return the second measurement that ``gate.json`` names, if it still exists and can be read."""
-    document = stored_gate(record.path)
+    try:
+        document = stored_gate(record.path)
+    except errors.RecordError as error:
+        observer.notify(Message(f"gate: the earlier result cannot be used: {error.message}"))
+        return None
     if document is None or document.confirmation is None:
         return None
     name, hosts = document.confirmation, document.hosts
@@ -249,11 +253,15 @@ def _earlier_second(record: Record, observer: Observer) -> _Second | None:
 
 
 def stored_gate(folder: Path) -> GateDocument | None:
-    """Return the content of ``gate.json`` of a record; `None` without one, or if it cannot be read."""
+    """Return the content of ``gate.json`` of a record; `None` without one.
+
+    Raises `RecordError` (BX411): it is damaged, or of another version.
+    """
     try:
-        return wire.load(GateDocument, GATE, read_regular(folder / GATE))
-    except (OSError, errors.RecordError):
+        text = read_regular(folder / GATE)
+    except OSError:
         return None
+    return wire.load(GateDocument, GATE, text)
 
 
 def _write(record: Record, gating: Gating) -> GateResult:

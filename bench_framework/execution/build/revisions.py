@@ -10,7 +10,6 @@ import hashlib
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -165,7 +164,8 @@ def tree_of(git: Git, cache: Path, folder: Path, revision: str | None) -> tuple[
 
 def _at(repository: Path) -> tuple[str, str]:
     """Return git's options for a repository: ``safe.bareRepository`` may forbid to find a mirror by ``-C``."""
-    return ("-C" if (repository / ".git").exists() else "--git-dir", str(repository))
+    bare = all((repository / name).exists() for name in ("HEAD", "objects", "refs"))
+    return ("--git-dir" if bare else "-C", str(repository))
 
 
 def _commit(git: Git, repository: Path, revision: str) -> str | None:
@@ -241,10 +241,14 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     if main and (commit := git.try_run("-C", str(repository), "merge-base", main, head)):
         return commit
     shallow = _is_shallow(git, repository)
-    missing = partial(_missing, repository=repository, shallow=shallow)
     if main is None:
-        raise missing("BX225.no-main-branch", details=(("tried", ", ".join(branches)),))
-    raise missing("BX225.no-common-commit", main=main, head=head)
+        tried = (("tried", ", ".join(branches)),)
+        raise _missing(
+            "BX225.no-main-branch", details=tried, repository=repository, shallow=shallow
+        )
+    raise _missing(
+        "BX225.no-common-commit", main=main, head=head, repository=repository, shallow=shallow
+    )
 
 
 def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:

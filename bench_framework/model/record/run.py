@@ -13,9 +13,9 @@ from bench_framework.units import counted
 SIGNAL_BASE: Final = 128
 """A program that was killed by signal n has the exit code 128 + n."""
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
+"""Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
 CountStatus = Literal["ok", "failed", "timeout"]
 Severity = Literal["note", "warning", "error"]
-"""Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
 
 
 @dataclass(frozen=True, slots=True)

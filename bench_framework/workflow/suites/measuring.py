@@ -115,7 +115,7 @@ class Suite:
             for (subject, row, used_s), now, new in zip(every, subjects, rows, strict=True):
                 reason = subject.change(now)
                 if not reason and not _has_files(options.results, row):
-                    reason = "its record was removed"
+                    reason = "its record, or the result of its gate, was removed"
                 entries.append((new, 0.0) if reason else (row, used_s))
                 had_result = row.exit_code is not None or row.record
                 if reason and had_result and not (row.skipped or new.skipped):

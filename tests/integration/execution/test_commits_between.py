@@ -184,3 +184,13 @@ def test_the_configuration_of_the_user_hides_no_change(
         assert commit == git(repository.folder, "rev-parse", "b")
     (crate / "a.txt").write_text("a\r\n")
     runner.run("-C", str(repository.folder), "add", "--all", "--force")
+
+
+def test_a_shallow_clone_has_no_order_of_commits(repository: Repository, tmp_path: Path) -> None:
+    repository.commit("a", "b", "c")
+    crate = repository.folder / "crate"
+    commits = revisions.commits_of_head(repository.runner, crate)
+    assert commits == git(repository.folder, "rev-parse", "a", "b", "c").split()
+    clone = tmp_path / "clone"
+    git(tmp_path, "clone", "-q", "--depth", "2", f"file://{repository.folder}", str(clone))
+    assert revisions.commits_of_head(repository.runner, clone / "crate") == []

@@ -57,7 +57,8 @@ pub fn file_system(file: &File) -> String {
     let mut known: libc::statfs = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is valid for one struct and lives across the call.
     if unsafe { libc::fstatfs(file.as_raw_fd(), &raw mut known) } != 0 {
-        return "an unknown file system".to_owned();
+        let error = io::Error::last_os_error();
+        return format!("an unknown file system (statfs failed: {error})");
     }
     // The type of the field differs between architectures; the magic numbers fit 32 bits.
     let name = match known.f_type & 0xffff_ffff {
