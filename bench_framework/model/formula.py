@@ -46,19 +46,16 @@ class FormulaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A parsed formula with consistent units.
-
-    Attributes:
-        cells: names of the cells that it uses.
-        phases: the phases of cells that it uses, as keys of `value`.
-        rows: names of the other formulas that it uses.
-    """
+    """A parsed formula with consistent units."""
 
     text: str
     unit: Unit
     cells: tuple[str, ...]
+    """Names of the cells that it uses."""
     rows: tuple[str, ...]
+    """Names of the other formulas that it uses."""
     phases: tuple[tuple[str, str], ...]
+    """The phases of cells that it uses, as keys of `value`."""
     _tree: ast.expr
     _compute: Compute
 

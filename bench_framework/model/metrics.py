@@ -17,10 +17,7 @@ program, or not at all (``shown``)."""
 
 WALL: Final = "wall"
 CPU: Final = "cpu"
-WORK_TIMES: Final = {
-    "synced_s": "work time with syncs",
-    "elapsed_s": "work time",
-}
+WORK_TIMES: Final = {"synced_s": "work time with syncs", "elapsed_s": "work time"}
 """Times that a worker reports for its work, by preference, with their nouns; `outside` is the rest of a run."""
 PEAK_RSS: Final = "peak_rss"
 INSTRUCTIONS: Final = "instructions"
@@ -30,39 +27,33 @@ ITERATION: Final = "iteration"
 
 @dataclass(frozen=True, slots=True)
 class MetricKind:
-    """A metric: its names, unit, direction and source.
-
-    Attributes:
-        name: identifier in scenarios, tables and records.
-        noun: name in sentences, such as `CPU time`.
-        unit: unit of every stored value.
-        judged: how differences are judged if `judge` names the metric. Peak memory is always judged
-            by medians.
-        source: the program or file that supplies the values.
-        about: one-line description for the reference, the columns of tables and the legend of the
-            report.
-        countable: true if sentences use "fewer" and "many" instead of "less" and "much".
-        title: column heading in the report. If it is empty, the noun is used.
-        gated: true if the gate of a scenario accepts a tolerated growth for it.
-        kernel_key: name in getrusage(2) or /proc/PID/io, where the kernel counts it for every
-            program.
-        formula: numerator and denominator of a derived metric, both metrics of a round.
-        counted: true if untimed runs count it exactly. `simulated`: they need a simulation of the caches for it.
-    """
+    """A metric: its names, unit, direction and source."""
 
     name: str
+    """Identifier in scenarios, tables and records."""
     noun: str
+    """Name in sentences, such as `CPU time`."""
     about: str
+    """One-line description for the reference, the columns of tables and the legend of the report."""
     unit: Unit
+    """Unit of every stored value."""
     direction: Direction
     judged: Judged
+    """How differences are judged if `judge` names the metric. Peak memory is always judged by medians."""
     source: str
+    """The program or file that supplies the values."""
     countable: bool = False
+    """True if sentences use "fewer" and "many" instead of "less" and "much"."""
     title: str = ""
+    """Column heading in the report. If it is empty, the noun is used."""
     gated: bool = False
+    """True if the gate of a scenario accepts a tolerated growth for it."""
     kernel_key: str = ""
+    """Name in getrusage(2) or /proc/PID/io, where the kernel counts it for every program."""
     formula: tuple[str, str] | None = None
+    """Numerator and denominator of a derived metric, both metrics of a round."""
     counted: bool = False
+    """True if untimed runs count it exactly. `simulated`: they need a simulation of the caches for it."""
     simulated: bool = False
 
     @property
@@ -122,9 +113,7 @@ _counted = partial(
     counted=True,
 )
 _simulated = partial(
-    _counted,
-    source=f"{COUNTING} with a simulation of the caches, outside timing",
-    simulated=True,
+    _counted, source=f"{COUNTING} with a simulation of the caches, outside timing", simulated=True
 )
 _of_build = partial(MetricKind, unit="bytes", direction="lower", judged="exact", source=BUILD)
 
@@ -262,11 +251,7 @@ METRICS: Final[dict[str, MetricKind]] = {
             "deallocations",
             "calls that free memory, such as free; known if `allocations` are",
         ),
-        _counted(
-            "system_calls",
-            "system calls",
-            "system calls of a run, with those of its start",
-        ),
+        _counted("system_calls", "system calls", "system calls of a run, with those of its start"),
         _simulated(
             "d1_misses", "D1 cache misses", "data accesses that miss the simulated first cache"
         ),

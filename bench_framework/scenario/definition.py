@@ -179,13 +179,7 @@ class Scenario:
         return self.document.value_problem(path, key, **values)
 
     def unknown(
-        self,
-        path: Path,
-        key: str,
-        name: str,
-        known: Sequence[str],
-        /,
-        **values: object,
+        self, path: Path, key: str, name: str, known: Sequence[str], /, **values: object
     ) -> Iterator[Problem]:
         """Yield a problem if a name is not known."""
         if name not in known and name not in self.lost:

@@ -88,10 +88,5 @@ def _claims(plan: Plan) -> Iterator[PublishedClaim]:
             claim.test, claim.name
         )
         yield replace(
-            claim,
-            name=name,
-            title="",
-            other_results=(),
-            contrast=None,
-            not_testable=None,
+            claim, name=name, title="", other_results=(), contrast=None, not_testable=None
         )

@@ -45,16 +45,13 @@ class LimitReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadlineAnswer:
-    """The contrast that the scenario names as the answer to its question: the comparison of the claim.
-
-    Attributes:
-        says: whether the verdict is the one with which the answer is "yes"; ``open`` without a verdict.
-            Empty if the question is not one of yes or no.
-    """
+    """The contrast that the scenario names as the answer to its question: the comparison of the claim."""
 
     kind: Literal["answer"] = "answer"
     form: Literal["headline"] = "headline"
     says: Reply
+    """``yes`` if the verdict is the one with which the answer is "yes"; ``open`` without a verdict. Empty if
+    the question is not one of yes or no."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

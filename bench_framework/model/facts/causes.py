@@ -106,35 +106,29 @@ class CauseEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoDifferences:
-    """A change that is not shown to be the cause of a time difference, because something else differs as well.
-
-    Attributes:
-        name: the contrast, or the text of the hypothesis.
-        part: the part of the time that has most of the difference, if the change does not name it.
-        share: its share of the difference.
-        counters: the counters that differ by more than a factor of two and that the change does not name.
-    """
+    """A change that is not shown to be the cause of a time difference, because something else differs as well."""
 
     kind: Literal["two-differences"] = "two-differences"
     name: str
+    """The contrast, or the text of the hypothesis."""
     part: TimePart | None = None
+    """The part of the time that has most of the difference, if the change does not name it."""
     share: float = 0.0
+    """Its share of the difference."""
     counters: tuple[CounterDifference, ...] = ()
+    """The counters that differ by more than a factor of two and that the change does not name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A contrast or a hypothesis whose sides differ in a time, with the evidence.
-
-    Attributes:
-        name: the contrast, or the text of the hypothesis.
-        offered: true if the scenario offers the change as the cause: a hypothesis, or a contrast with
-            `phases` or `counters`.
-        second: what else differs, if the change is offered as the cause.
-    """
+    """A contrast or a hypothesis whose sides differ in a time, with the evidence."""
 
     input_id: str
     name: str
+    """The contrast, or the text of the hypothesis."""
     offered: bool
+    """True if the scenario offers the change as the cause: a hypothesis, or a contrast with `phases` or
+    `counters`."""
     evidence: CauseEvidence
     second: TwoDifferences | None = None
+    """The other difference, if the change is offered as the cause."""

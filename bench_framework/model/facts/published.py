@@ -33,43 +33,37 @@ TestForm = Literal["ratio", "value", "exponent"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedTest:
-    """The test of a published figure on one input, or between two sizes of an input.
-
-    Attributes:
-        evidence: the measured figure. A ratio is candidate ÷ reference, whichever direction is better.
-        reason: why it has this outcome, if the outcome does not say it.
-        higher: whether larger values of the metric are better, which a figure such as "faster" needs.
-        sizes: labels of the two inputs of an exponent.
-    """
+    """The test of a published figure on one input, or between two sizes of an input."""
 
     form: TestForm
     outcome: Outcome
     evidence: Evidence
+    """The measured figure. A ratio is candidate ÷ reference, whichever direction is better."""
     reason: Reason | None = None
+    """Why it has this outcome, if the outcome does not say it."""
     higher: bool = False
+    """True if larger values of the metric are better, which a figure such as "faster" needs."""
     sizes: tuple[str, ...] = ()
+    """Labels of the two inputs of an exponent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedResult:
-    """Published figures that one comparison tests. The claim's subject is the comparison.
-
-    Attributes:
-        quotes: the statements, as published.
-        figure: the figure that is tested, as published; the most precise one of all quotes.
-        note: text of the author: why the figure is not tested, or which figures disprove it.
-    """
+    """Published figures that one comparison tests. The claim's subject is the comparison."""
 
     kind: Literal["published"] = "published"
     outcome: Outcome
     quotes: tuple[str, ...]
+    """The statements, as published."""
     figure: str = ""
+    """The figure that is tested, as published; the most precise one of all quotes."""
     tests: tuple[PublishedTest, ...] = ()
     reason: Reason | None = None
     """Why it has this outcome: a reason of those tests that have it."""
     on: int = 0
     """Number of tests with this outcome, 0 if these are all of them."""
     note: str = ""
+    """Text of the author: why the figure is not tested, or which figures disprove it."""
     other_results: tuple[OtherResult, ...] = ()
     """Results of other scenarios about the same statements."""
 

@@ -14,16 +14,13 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class BenchPolicy:
-    """The benchmarks of a plan, whose ids are known after the builds.
-
-    Attributes:
-        targets: names of the bench targets.
-        only: patterns of the ids to measure, such as ``parse/*``; empty for all ids.
-        expanded: true if the inputs of the plan are benchmarks.
-        calculated: true if the budget of the plan is calculated from the number of ids.
-    """
+    """The benchmarks of a plan, whose ids are known after the builds."""
 
     targets: tuple[str, ...]
+    """Names of the bench targets."""
     only: tuple[str, ...] = ()
+    """Patterns of the ids to measure, such as ``parse/*``; empty for all ids."""
     expanded: bool = False
+    """True if the inputs of the plan are benchmarks."""
     calculated: bool = False
+    """True if the budget of the plan is calculated from the number of ids."""

@@ -53,16 +53,13 @@ reports (``handled_bytes``)."""
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """How a change acts, as its author says (docs/method.md#two-differences-at-once).
-
-    Attributes:
-        phases: parts of the time that it changes: phases of the worker, ``outside``, ``user``, ``sys`` or
-            ``waiting``. Empty: the author names none, and none is checked.
-        counters: counters that differ because of it.
-    """
+    """How a change acts, as its author says (docs/method.md#two-differences-at-once)."""
 
     phases: tuple[str, ...] = ()
+    """Parts of the time that it changes: phases of the worker, ``outside``, ``user``, ``sys`` or ``waiting``.
+    Empty: the author names none, and none is checked."""
     counters: tuple[CauseCounter, ...] = ()
+    """Counters that differ because of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,23 +95,19 @@ class Experiment:
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """An expected effect of one change on one metric.
-
-    Attributes:
-        text: the hypothesis in the author's words.
-        change: text such as ``"engine: smol-own-executor → smol-global"``.
-        variant_id: id of the variant with the change, empty if the plan has no such variant.
-        reference_id: id of the variant that differs only in the change, empty if the plan has no
-            such variant.
-        metric: name of the metric, empty for the headline's metric.
-    """
+    """An expected effect of one change on one metric."""
 
     text: str
+    """The hypothesis in the author's words."""
     change: str
+    """Text such as ``"engine: smol-own-executor → smol-global"``."""
     variant_id: str
+    """Id of the variant with the change, empty if the plan has no such variant."""
     reference_id: str
+    """Id of the variant that differs only in the change, empty if the plan has no such variant."""
     expect: Expectation = "better"
     metric: Metric = ""
+    """Name of the metric, empty for the headline's metric."""
     mechanism: Mechanism = Mechanism()
 
 

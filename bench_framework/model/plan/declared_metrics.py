@@ -24,46 +24,39 @@ UNITS: Final[dict[str, tuple[Unit, float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DeclaredMetric:
-    """A declared metric: a number that a program prints or reports, named by a scenario.
-
-    Attributes:
-        name: identifier of lowercase letters, digits and ``_``.
-        source: stdout, the file with the answer, the answer line of a worker with the contract, or
-            the harness of a benchmark.
-        unit: unit of the stored values.
-        scale: factor from the printed number to `unit`.
-        path: keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric
-            of the same name.
-        regex: regular expression with one group, which matches the number.
-        about: description in the author's words.
-    """
+    """A declared metric: a number that a program prints or reports, named by a scenario."""
 
     name: str
+    """Identifier of lowercase letters, digits and ``_``."""
     source: Literal["stdout", "answer", "worker", "harness"]
+    """Stdout, the file with the answer, the answer line of a worker with the contract, or the harness of a
+    benchmark."""
     unit: Unit = "count"
+    """Unit of the stored values."""
     scale: float = 1.0
+    """Factor from the printed number to `unit`."""
     direction: Direction = "none"
     path: tuple[str | int, ...] = ()
+    """Keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric of the same
+    name."""
     regex: str = ""
+    """Regular expression with one group, which matches the number."""
     about: str = ""
+    """Description in the author's words."""
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionPolicy:
-    """How instructions are counted.
-
-    Attributes:
-        timeout_s: time limit of one run, in seconds.
-        optional: true if only the gate uses the counts. The record is then measured even if no
-            tool can count.
-        cache_sim: simulate the caches, too.
-    """
+    """How instructions are counted."""
 
     runs: int = 3
     timeout_s: float = 600.0
+    """Time limit of one run, in seconds."""
     tool: CountingTool = "valgrind"
     optional: bool = False
+    """True if only the gate uses the counts. The record is then measured even if no tool can count."""
     cache_sim: bool = False
+    """Simulate the caches, too."""
 
 
 COUNTS_OF_GATE: Final = InstructionPolicy(runs=2, optional=True)

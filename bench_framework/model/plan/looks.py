@@ -36,28 +36,23 @@ look costs less than these runs (docs/method.md#race)."""
 
 @dataclass(frozen=True, slots=True)
 class Looks:
-    """The interim analyses ("looks") of one record.
-
-    Attributes:
-        rounds: rounds after which the data are analysed. The last one is the plan's `max`.
-        needed: n_min, the smallest number of rounds with which every comparison can reach the level.
-        decidable: true if the last look can reach the level. Otherwise the record is exploratory:
-            it is measured, and every verdict is inconclusive.
-        family: M, the number of comparisons that share the level.
-        level: the family-wise α.
-        by_t: true if a paired t test of all rounds takes the place of the label test
-            (docs/method.md#few-rounds).
-        session_rounds: number of rounds of a session; `None` in a record of one session. Looks are
-            at the end of sessions.
-    """
+    """The interim analyses ("looks") of one record."""
 
     rounds: tuple[int, ...]
+    """Rounds after which the data are analysed. The last one is the plan's `max`."""
     needed: int
+    """n_min, the smallest number of rounds with which every comparison can reach the level."""
     decidable: bool
+    """True if the last look can reach the level. Otherwise the record is exploratory: it is measured, and every
+    verdict is inconclusive."""
     family: int
+    """M, the number of comparisons that share the level."""
     level: float
+    """The family-wise α."""
     by_t: bool = False
+    """True if a paired t test of all rounds takes the place of the label test (docs/method.md#few-rounds)."""
     session_rounds: int | None = None
+    """Number of rounds of a session; `None` in a record of one session. Looks are at the end of sessions."""
 
     @classmethod
     def at(cls, rounds: tuple[int, ...], family: int, level: float) -> Looks:
@@ -243,16 +238,13 @@ def allows_few_rounds(plan: Plan) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RoundLimit:
-    """The limit of rounds that a budget allows, and what follows if they are few.
-
-    Attributes:
-        by_t: see `MeasurePolicy.by_t`.
-        control: false if the A/A control is not measured.
-    """
+    """The limit of rounds that a budget allows, and what follows if they are few."""
 
     rounds: int
     by_t: bool = False
+    """See `MeasurePolicy.by_t`."""
     control: bool = True
+    """False if the A/A control is not measured."""
 
     @property
     def short(self) -> bool:

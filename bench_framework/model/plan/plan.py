@@ -19,12 +19,7 @@ from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.invocation import Invocation
-from bench_framework.model.plan.policies import (
-    AnswerPolicy,
-    HostPolicy,
-    JudgePolicy,
-    MeasurePolicy,
-)
+from bench_framework.model.plan.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.plan.profile import ProfilePolicy
 from bench_framework.model.plan.published import Published
 from bench_framework.model.plan.revisions import Revisions

@@ -224,28 +224,24 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """One entry of the file of accepted changes.
-
-    Attributes:
-        cells: selection of the cells, in the syntax of ``-k``.
-        level: largest accepted growth against the baseline, as a fraction.
-        reason: reason for accepting the change, in the author's words.
-        until: last day on which the entry is in force, such as ``2026-06-01``. It is empty for an
-            entry without an end.
-        place: ``FILE:LINE``, for messages.
-        cell_ids: ids of the gated cells that the selection matches.
-        unknown: reason why the selection matches no cell of this plan. It is empty for a valid
-            selection.
-    """
+    """One entry of the file of accepted changes."""
 
     cells: str
+    """Selection of the cells, in the syntax of ``-k``."""
     metric: str
     level: float
+    """Largest accepted growth against the baseline, as a fraction."""
     reason: str
+    """Reason for accepting the change, in the author's words."""
     until: str = ""
+    """Last day on which the entry is in force, such as ``2026-06-01``. It is empty for an entry without an
+    end."""
     place: str = ""
+    """``FILE:LINE``, for messages."""
     cell_ids: tuple[str, ...] = ()
+    """Ids of the gated cells that the selection matches."""
     unknown: str = ""
+    """Reason why the selection matches no cell of this plan. It is empty for a valid selection."""
 
     def counts_on(self, day: str) -> bool:
         """Return whether the entry is in force on a day such as ``2026-05-31``."""

@@ -138,24 +138,19 @@ _PLAIN: Final = str.maketrans({MINUS: "-", "–": "-", "×": "x", THIN_SPACE: " 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFigure:
-    """A published figure. It stands for every number that is rounded to it.
-
-    Attributes:
-        kind: ``direction`` for a word such as "faster"; ``change`` for a ratio of two values;
-            ``limit`` for the largest such change; ``equal``; ``value`` for a number with or without
-            a unit; ``linear``.
-        lo: smallest such number, or lower end of a range, in the base unit. Percentages are
-            fractions.
-        hi: largest such number. For ``equal``: the published bound, 0 without one.
-        sense: direction of the change; empty for a percentage with a sign.
-        unit: printed unit, such as ``GB/s``, ``%`` or ``x``.
-    """
+    """A published figure. It stands for every number that is rounded to it."""
 
     kind: Literal["direction", "change", "limit", "equal", "value", "linear"]
+    """``direction`` for a word such as "faster"; ``change`` for a ratio of two values; ``limit`` for the
+    largest such change; ``equal``; ``value`` for a number with or without a unit; ``linear``."""
     lo: float = 0.0
+    """Smallest such number, or lower end of a range, in the base unit. Percentages are fractions."""
     hi: float = 0.0
+    """Largest such number. For ``equal``: the published bound, 0 without one."""
     sense: Sense = ""
+    """Direction of the change; empty for a percentage with a sign."""
     unit: str = ""
+    """Printed unit, such as ``GB/s``, ``%`` or ``x``."""
 
     @property
     def base(self) -> str:

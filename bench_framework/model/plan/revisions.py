@@ -32,14 +32,11 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The two revisions of a plan, which replace the revision of its scenario.
-
-    Attributes:
-        head: full id of the other commit, `None` for the files in the working tree.
-    """
+    """The two revisions of a plan, which replace the revision of its scenario."""
 
     base: str
     head: str | None
+    """Full id of the other commit, `None` for the files in the working tree."""
 
     @property
     def names(self) -> tuple[str, str]:

@@ -47,21 +47,18 @@ def is_inside_allocator(name: str) -> bool:
 
 
 class FunctionCost(NamedTuple):
-    """The costs of one function in one run, without those of the functions that it calls.
-
-    Attributes:
-        name: name without hash, generic parameters and suffixes of copies.
-        module: file name of the library; empty for the program itself.
-        instructions: instructions in user code.
-        calls: number of times that it was called.
-        system_calls: number of system calls that it made.
-    """
+    """The costs of one function in one run, without those of the functions that it calls."""
 
     name: str
+    """Name without hash, generic parameters and suffixes of copies."""
     module: str
+    """File name of the library; empty for the program itself."""
     instructions: int
+    """Instructions in user code."""
     calls: int
+    """Number of times that it was called."""
     system_calls: int = 0
+    """Number of system calls that it made."""
 
 
 class CallCount(NamedTuple):

@@ -202,21 +202,18 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class BenchTarget:
-    """A built bench target, as its harness describes it.
-
-    Attributes:
-        harness: name in `execution/benches`.
-        ids: ids of its benchmarks, in its order.
-        folder: absolute folder of the package, in which cargo runs benchmarks.
-        options: options for a short measurement that this version of the harness accepts.
-        seconds: usual duration of a process with these options.
-    """
+    """A built bench target, as its harness describes it."""
 
     harness: str
+    """Name in `execution/benches`."""
     ids: tuple[str, ...]
+    """Ids of its benchmarks, in its order."""
     folder: str
+    """Absolute folder of the package, in which cargo runs benchmarks."""
     options: tuple[str, ...] = ()
+    """Options for a short measurement that this version of the harness accepts."""
     seconds: float = 0.0
+    """Usual duration of a process with these options."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,23 +56,18 @@ class GatedPair:
 
 @dataclass(frozen=True, slots=True)
 class BudgetFinding:
-    """The result of checking a cell against a budget.
-
-    Attributes:
-        state: ``over`` if the whole interval is above the limit, ``kept`` if the whole interval is
-            at or below it.
-        value: median, or the value of an exact metric, in the metric's unit. It is `None` if
-            unknown.
-        level: level of the interval, 1 for an exact metric.
-    """
+    """The result of checking a cell against a budget."""
 
     cell_id: str
     budget: Budget
     state: BudgetState
+    """``over`` if the whole interval is above the limit, ``kept`` if the whole interval is at or below it."""
     value: float | None
+    """Median, or the value of an exact metric, in the metric's unit. It is `None` if unknown."""
     lo: float | None
     hi: float | None
     level: float
+    """Level of the interval, 1 for an exact metric."""
     text: str
 
 
@@ -89,55 +84,49 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The difference of counted runs of a candidate that is worse and of its baseline.
-
-    Attributes:
-        changes: functions and counts that differ, `None` if they were not counted.
-        reason: reason why they were not counted.
-        build: what differs between the two builds, `None` if settings and packages are equal.
-        place: where the difference of the time is, if most of it is waiting or system time.
-    """
+    """The difference of counted runs of a candidate that is worse and of its baseline."""
 
     cell_id: str
     changes: FunctionChanges | None = None
+    """Functions and counts that differ, `None` if they were not counted."""
     reason: Reason | None = None
+    """Reason why they were not counted."""
     build: BuildChanges | None = None
+    """Differences of the two builds, `None` if settings and packages are equal."""
     place: CauseEvidence | None = None
+    """Parts of the difference of the time, if most of it is waiting or system time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gating:
-    """The result of the gate for one record.
-
-    Attributes:
-        pairs: gated pairs in plan order, and per cell in the order of the gate's metrics.
-        level: family-wise α of the first measurement.
-        rounds: rounds of the first measurement, the largest number of any input.
-        confirmation: id of the record in which suspicious pairs were measured again.
-        hosts: names of the hosts of a fleet that measured first and second. It is empty without a fleet,
-            and if nothing was suspicious.
-        explanations: what differs in each candidate that is worse, as far as it was counted.
-        failures: what else failed in the first measurement.
-        unconfirmed: reason why no other host measured suspicious pairs again.
-        exit_code: 0 passed, 1 worse, 3 something failed, 4 not judged.
-        reasons: reasons for the exit code, one line each. It is empty for 0.
-        remarks: further remarks for the reader, such as an accepted change that has expired.
-    """
+    """The result of the gate for one record."""
 
     pairs: tuple[GatedPair, ...]
+    """Gated pairs in plan order, and per cell in the order of the gate's metrics."""
     level: float
+    """Family-wise α of the first measurement."""
     family: int
     looks: int
     rounds: int
+    """Rounds of the first measurement, the largest number of any input."""
     exit_code: int
+    """0 passed, 1 worse, 3 something failed, 4 not judged."""
     reasons: tuple[str, ...]
+    """Reasons for the exit code, one line each. It is empty for 0."""
     confirmation: str | None = None
+    """Id of the record in which suspicious pairs were measured again."""
     budgets: tuple[BudgetFinding, ...] = ()
     remarks: tuple[str, ...] = ()
+    """Further remarks for the reader, such as an accepted change that has expired."""
     hosts: tuple[str, ...] = ()
+    """Names of the hosts of a fleet that measured first and second. It is empty without a fleet, and if nothing
+    was suspicious."""
     explanations: tuple[Explanation, ...] = ()
+    """Differences of each candidate that is worse, as far as they were counted."""
     unconfirmed: str = ""
+    """Reason why no other host measured suspicious pairs again."""
     failures: tuple[Failure, ...] = ()
+    """Other failures in the first measurement."""
 
     def in_state(self, *states: PairState) -> tuple[GatedPair, ...]:
         """Return the pairs in these states."""

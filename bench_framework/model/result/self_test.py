@@ -32,21 +32,18 @@ class Trial:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """The trials of a gate.
-
-    Attributes:
-        only: the filter of its configurations.
-        share: slowdown that the gate must find.
-        margin: tolerated growth of its main metric.
-        level: its error rate.
-    """
+    """The trials of a gate."""
 
     scenario: str
     scenario_sha256: str
     only: str
+    """The filter of its configurations."""
     share: float
+    """Slowdown that the gate must find."""
     margin: float
+    """Tolerated growth of its main metric."""
     level: float
+    """Its error rate."""
     trials: tuple[Trial, ...]
 
     def trials_of(self, share: float) -> tuple[Trial, ...]:

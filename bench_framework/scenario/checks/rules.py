@@ -181,11 +181,7 @@ def check_judged(scenario: Scenario, path: Path, metric: str) -> Iterator[Proble
     if metric:
         judge = scenario.spec.judge
         yield from scenario.unknown(
-            (*path, "metric"),
-            "BC206.metric-not-judged",
-            metric,
-            judge,
-            metric=metric,
+            (*path, "metric"), "BC206.metric-not-judged", metric, judge, metric=metric
         )
 
 
@@ -223,10 +219,5 @@ def check_reference(
         yield scenario.value_problem(path, "BC206.axis-of-input", name=name)
     elif value is not None and value not in axis.settings:
         yield from scenario.unknown(
-            path,
-            "BC206.no-axis-value",
-            value,
-            known_values(scenario, axis),
-            name=name,
-            value=value,
+            path, "BC206.no-axis-value", value, known_values(scenario, axis), name=name, value=value
         )
