@@ -9,9 +9,9 @@ from typing import Annotated, Final, Literal
 from bench_framework.model.plan.written import (
     COMPLETED,
     NOT_WRITTEN,
+    SOME,
     NonEmpty,
     Selection,
-    Written,
     only_written,
     written_as,
 )
@@ -94,7 +94,7 @@ class Published:
     """Address of the report."""
     date: str = ""
     """Date of the report."""
-    claims: Annotated[tuple[PublishedClaim, ...], Written.SOME] = field(
+    claims: Annotated[tuple[PublishedClaim, ...], SOME] = field(
         default=(), metadata={"required": True}
     )
     """The claims, in the order of the report."""

@@ -1,52 +1,37 @@
 """How the fields of a plan are written in a scenario.
 
 A part of a scenario that a plan contains as it is written is a dataclass of this package. The types of
-its fields select the readers of their values; `scenario.schema.types` has them.
+its fields select the readers of their values; `scenario.schema.types` has them. The text in an annotated
+type distinguishes written forms of one Python type.
 """
 
 from collections.abc import Mapping
 from dataclasses import field
-from enum import Enum, auto
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-
-class Written(Enum):
-    """A written form of a value that its Python type does not imply."""
-
-    DURATION = auto()
-    HOST_LABELS = auto()
-    NATURAL = auto()
-    NON_EMPTY = auto()
-    ONE_CHANGE = auto()
-    PERCENT = auto()
-    POSITIVE = auto()
-    SELECTION = auto()
-    SELECTIONS = auto()
-    SHARE = auto()
-    SOME = auto()
-
-
-Seconds: TypeAlias = Annotated[float, Written.DURATION]
+Seconds: TypeAlias = Annotated[float, "seconds"]
 """A time in seconds, written with its unit: ``15m``."""
-NonEmpty: TypeAlias = Annotated[str, Written.NON_EMPTY]
+NonEmpty: TypeAlias = Annotated[str, "not empty"]
 """A text that is not empty."""
-OneChange: TypeAlias = Annotated[tuple[tuple[str, str], ...], Written.ONE_CHANGE]
+OneChange: TypeAlias = Annotated[tuple[tuple[str, str], ...], "one change"]
 """A key and its value, written as a mapping."""
-Positive: TypeAlias = Annotated[int, Written.POSITIVE]
+Positive: TypeAlias = Annotated[int, "positive"]
 """A whole number of at least 1."""
-Natural: TypeAlias = Annotated[int, Written.NATURAL]
+Natural: TypeAlias = Annotated[int, "natural"]
 """A whole number of at least 0."""
-Fraction: TypeAlias = Annotated[float, Written.PERCENT]
+Fraction: TypeAlias = Annotated[float, "percentage"]
 """A fraction, written as a percentage: ``2%``."""
-Share: TypeAlias = Annotated[float, Written.SHARE]
+Share: TypeAlias = Annotated[float, "share"]
 """A fraction between 0 and 1, written as a percentage."""
-HostLabels: TypeAlias = Annotated[tuple[str, ...], Written.HOST_LABELS]
+HostLabels: TypeAlias = Annotated[tuple[str, ...], "host labels"]
 """Labels of hosts: a list, or one string that is split at spaces."""
-Selection: TypeAlias = Annotated[dict[str, str], Written.SELECTION]
+Selection: TypeAlias = Annotated[dict[str, str], "selection"]
 """Axis values, at least one."""
-Selections: TypeAlias = Annotated[tuple[dict[str, str], ...], Written.SELECTIONS]
+Selections: TypeAlias = Annotated[tuple[dict[str, str], ...], "selections"]
 """A list of axis values, at least one."""
+SOME: Final = "some"
+"""Annotation of a tuple that has at least one item."""
 AxisKind: TypeAlias = Literal["build", "run", "input"]
 """The part of a measurement that an axis acts on."""
 CountingTool: TypeAlias = Literal["valgrind", "perf"]

@@ -33,8 +33,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from bench_framework.model.plan import written
 from bench_framework.model.plan.plan import CacheState
-from bench_framework.model.plan.written import Written
 from bench_framework.scenario import scalars
 from bench_framework.scenario.scalars import Refused
 from bench_framework.units import DURATION_UNITS
@@ -263,12 +263,12 @@ class PlanPart:
         )
         return core_schema.no_info_wrap_validator_function(self._checked, whole)
 
-    def _checked(self, written: Any, read: Callable[[Any], Any]) -> Any:
-        part = read(written)
+    def _checked(self, value: Any, read: Callable[[Any], Any]) -> Any:
+        part = read(value)
         if self.check is not None:
             self.check(part)
         complete = CHECKS.get(type(part))
-        return complete(part, written) if complete and isinstance(written, dict) else part
+        return complete(part, value) if complete and isinstance(value, dict) else part
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -323,9 +323,8 @@ def written_type(kind: Any) -> Any:
     if kind in _READERS:
         return _READERS[kind]
     if origin is Annotated:
-        form = next(form for form in inner if isinstance(form, Written))
-        some = form is Written.SOME
-        return Annotated[written_type(inner[0]), Field(min_length=1)] if some else _READERS[form]
+        assert inner[1] == written.SOME
+        return Annotated[written_type(inner[0]), Field(min_length=1)]
     if origin is Literal:
         return Annotated[kind, ONE_OF]
     if is_part(kind):
@@ -354,25 +353,25 @@ def parts_in(annotation: Any) -> list[type[Any]]:
 _READERS: Final[dict[Any, Any]] = {
     str: Text,
     bool: Flag,
-    Written.DURATION: Duration,
-    Written.HOST_LABELS: Annotated[
+    written.Seconds: Duration,
+    written.HostLabels: Annotated[
         tuple[str, ...], read_by(scalars.host_labels), WithJsonSchema(SCALARS)
     ],
-    Written.NATURAL: Natural,
-    Written.NON_EMPTY: ValueName,
-    Written.ONE_CHANGE: Annotated[
+    written.Natural: Natural,
+    written.NonEmpty: ValueName,
+    written.OneChange: Annotated[
         dict[Text, Text],
         Field(min_length=1, json_schema_extra={"maxProperties": 1}),
         AfterValidator(lambda change: tuple(change.items())),
         PlainSerializer(dict),
     ],
-    Written.PERCENT: Percent,
-    Written.POSITIVE: Positive,
-    Written.SELECTION: Annotated[dict[Text, Text], Field(min_length=1)],
-    Written.SELECTIONS: Annotated[
+    written.Fraction: Percent,
+    written.Positive: Positive,
+    written.Selection: Annotated[dict[Text, Text], Field(min_length=1)],
+    written.Selections: Annotated[
         tuple[Annotated[dict[Text, Text], Field(min_length=1)], ...], Field(min_length=1)
     ],
-    Written.SHARE: Level,
+    written.Share: Level,
 }
 """The type, for pydantic, of the values of each type of the plan."""
 PerMetric: TypeAlias = Annotated[Percent | dict[Text, Percent], ByShape(NotPercent)]
