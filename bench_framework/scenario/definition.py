@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -14,8 +14,8 @@ from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Values
 from bench_framework.model.plan.written import AxisKind
 from bench_framework.scenario import template
-from bench_framework.scenario.document import Path, Place, YamlFile, suggest
-from bench_framework.scenario.scalars import list_names
+from bench_framework.scenario.document import Path, Place, YamlFile
+from bench_framework.scenario.scalars import similar
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
@@ -179,12 +179,11 @@ class Scenario:
         return self.document.value_problem(path, key, **values)
 
     def unknown(
-        self, path: Path, key: str, name: str, known: Sequence[str], /, **values: object
+        self, path: Path, key: str, name: str, known: Collection[str], /, **values: object
     ) -> Iterator[Problem]:
         """Yield a problem if a name is not known."""
         if name not in known and name not in self.lost:
-            near = suggest(name, known)
-            yield self.value_problem(path, key, near=near, known=list_names(known), **values)
+            yield self.value_problem(path, key, **similar(name, known), **values)
 
     def resolve(self, path: str) -> str:
         """Return the absolute path of a path that is relative to the scenario's file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Final, Self, TypeAlias
@@ -241,7 +241,7 @@ class _DocumentBuilder:
         self.problems.append(Problem.create(key, self.file, at, also=also, **values))
 
 
-def suggest(word: object, known: Sequence[str]) -> str | None:
+def suggest(word: object, known: Iterable[str]) -> str | None:
     """Return the known word nearest to a text, ignoring case, `-` and `_`."""
     if not isinstance(word, str):
         return None

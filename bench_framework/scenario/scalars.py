@@ -6,7 +6,7 @@ raises `Refused` with a code of docs/reference/codes.md, a message, a label and 
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from bench_framework.model.plan.policies import HostPolicy, is_label
@@ -171,9 +171,14 @@ def choice(*allowed: str) -> Callable[[Any], str]:
     return read
 
 
-def list_names(names: Sequence[str]) -> str:
+def list_names(names: Collection[str]) -> str:
     """Return names for a message; an empty text if they are too many."""
     return ", ".join(names) if len(names) <= MAX_LISTED else ""
+
+
+def similar(name: object, known: Collection[str]) -> dict[str, str | None]:
+    """Return what a message about an unknown name says: the nearest known name, and all of them."""
+    return {"near": suggest(name, known), "known": list_names(known)}
 
 
 def axis_name(value: Any) -> str:

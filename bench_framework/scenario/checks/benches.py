@@ -30,9 +30,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     spec = scenario.spec
     if spec.worker.bench is None:
         return
-    for key in _OF_COMMANDS:
+    for key, what in _OF_COMMANDS.items():
         if key in spec.model_fields_set:
-            what = _OF_COMMANDS[key]
             yield scenario.key_problem((key,), "BC108.key-without-benches", key=key, what=what)
     for name in spec.axes:
         if name in AXES:

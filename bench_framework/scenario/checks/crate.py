@@ -11,7 +11,7 @@ from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path as Place, suggest
-from bench_framework.scenario.scalars import list_names
+from bench_framework.scenario.scalars import list_names, similar
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -31,10 +31,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
-        near, known = suggest(worker.bin, [*bundled.workers()]), list_names([*bundled.workers()])
-        yield scenario.value_problem(
-            ("worker", "bin"), "BC305.no-bundled-worker", bin=worker.bin, near=near, known=known
-        )
+        place, names = ("worker", "bin"), similar(worker.bin, bundled.workers())
+        yield scenario.value_problem(place, "BC305.no-bundled-worker", bin=worker.bin, **names)
         return
     try:
         if worker.crate == BUILTIN:
@@ -64,11 +62,9 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
     worker = scenario.spec.worker
     if missing.package:
         place = ("worker", "package" if worker.package is not None else "crate")
-        near, known = suggest(worker.package, missing.known), list_names(missing.known)
-        key = "BC306.no-package" if near or known else "BC306.no-package-near"
-        return scenario.value_problem(
-            place, key, crate=worker.crate, missing=missing, near=near, known=known
-        )
+        names = similar(worker.package, missing.known)
+        key = "BC306.no-package" if any(names.values()) else "BC306.no-package-near"
+        return scenario.value_problem(place, key, crate=worker.crate, missing=missing, **names)
     return scenario.value_problem(
         ("worker", "crate"), "BC301.no-crate", crate=worker.crate, missing=missing
     )
@@ -87,33 +83,21 @@ def _bin(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
 
 
 def _benches(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
-    worker, known = scenario.spec.worker, list_names([*crate.benches])
+    worker, place = scenario.spec.worker, ("worker", "bench")
     assert worker.bench is not None
     policy = bench_policy(scenario)
     if not crate.benches or (policy is not None and not policy.targets):
         needed = sorted({name for names in crate.benches.values() for name in names})
-        yield scenario.key_problem(
-            ("worker", "bench"), "BC305.no-benches", crate=crate.name, needed=list_names(needed)
-        )
+        key, needed_text = "BC305.no-benches", list_names(needed)
+        yield scenario.key_problem(place, key, crate=crate.name, needed=needed_text)
         return
     for name in worker.bench.target:
         if name != "all" and name not in crate.benches:
-            near = suggest(name, [*crate.benches])
-            yield scenario.value_problem(
-                ("worker", "bench"),
-                "BC305.no-bench",
-                crate=crate.name,
-                bench=name,
-                near=near,
-                known=known,
-            )
+            names, key = similar(name, crate.benches), "BC305.no-bench"
+            yield scenario.value_problem(place, key, crate=crate.name, bench=name, **names)
         elif not enabled(worker, crate, crate.benches.get(name, ())):
-            yield scenario.value_problem(
-                ("worker", "bench"),
-                "BC305.bench-without-features",
-                bench=name,
-                needed=list_names(crate.benches[name]),
-            )
+            key, needed_text = "BC305.bench-without-features", list_names(crate.benches[name])
+            yield scenario.value_problem(place, key, bench=name, needed=needed_text)
 
 
 def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
@@ -130,7 +114,6 @@ def _features(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
                 "BC302",
                 crate=crate.name,
                 feature=name,
-                near=suggest(name, crate.features),
-                known=list_names(crate.features),
                 folder=folder,
+                **similar(name, crate.features),
             )

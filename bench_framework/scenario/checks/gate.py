@@ -26,16 +26,14 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         )
     if "binary_size" in dict(gate.margins) and worker.command is not None:
         yield scenario.key_problem(("gate", "binary_size"), "BC108.binary-size-of-program")
+    known = [name for name in METRICS if unit_of(scenario, name) is not None]
+    known += scenario.spec.metrics
     for index, budget in enumerate(gate.budgets):
         place: Path = ("gate", "budgets", index)
         yield from _selection(scenario, (*place, "cell"), budget.cells)
-        known = [name for name in METRICS if unit_of(scenario, name) is not None]
-        if budget.metric not in (known := [*known, *scenario.spec.metrics]):
-            at = (*place, "metric")
-            metric = budget.metric
-            yield from scenario.unknown(
-                at, "BC206.metric-without-budget", metric, known, metric=metric
-            )
+        if budget.metric not in known:
+            at, key, metric = (*place, "metric"), "BC206.metric-without-budget", budget.metric
+            yield from scenario.unknown(at, key, metric, known, metric=metric)
             continue
         try:
             budget_limit(scenario, budget)

@@ -22,8 +22,7 @@ from bench_framework.model.plan.declared_metrics import (
     InstructionPolicy,
 )
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import suggest
-from bench_framework.scenario.scalars import compiled_regex, list_names
+from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
 
 
@@ -144,8 +143,7 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
                 "BC206.metric-cannot-be-judged",
                 metric=metric,
                 reason=reason,
-                near=suggest(metric, known),
-                known=list_names(known),
+                **similar(metric, known),
             )
 
 
@@ -181,12 +179,12 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
 def _limits(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the names under `margin`."""
     spec = scenario.spec
-    if scenario.spec.worker.follows_protocol:
+    if spec.worker.follows_protocol:
         return
     known = [*METRICS, *spec.metrics]
     for metric in spec.margin if isinstance(spec.margin, dict) else ():
         if metric not in known and metric not in scenario.lost:
-            near, path = suggest(metric, known), ("margin", metric)
+            names = similar(metric, known)
             yield scenario.key_problem(
-                path, "BC206.no-metric", metric=metric, near=near, known=list_names(known)
+                ("margin", metric), "BC206.no-metric", metric=metric, **names
             )

@@ -7,8 +7,8 @@ from bench_framework.errors import Problem
 from bench_framework.model.plan.declarations import Experiment
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
-from bench_framework.scenario.document import Path, suggest
-from bench_framework.scenario.scalars import compiled_regex, list_names
+from bench_framework.scenario.document import Path
+from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.text.errors import error_text
 
 
@@ -66,10 +66,8 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
         if {name, value} & scenario.lost:
             continue
         if axis is None:
-            near, known = suggest(name, [*scenario.axes]), list_names([*scenario.axes])
-            yield scenario.key_problem(
-                (*path, name), "BC201.no-axis", name=name, near=near, known=known
-            )
+            names = similar(name, scenario.axes)
+            yield scenario.key_problem((*path, name), "BC201.no-axis", name=name, **names)
         elif axis.kind == "input":
             yield scenario.key_problem((*path, name), "BC201.axis-of-input", name=name)
         elif value not in axis.settings:
@@ -211,10 +209,10 @@ def check_reference(
         in_list = path[0] == "pairs"  # the name is a list item there
         point = scenario.value_problem if in_list else scenario.key_problem
         place = path if in_list else path[: path.index(name) + 1]
-        key, near = "BC206.no-axis", suggest(name, known := [*scenario.axes, *(also or ())])
+        key = "BC206.no-axis"
         if also is not None:
             key = "BC206.no-axis-or-key" if also else "BC206.no-axis-and-no-keys"
-        yield point(place, key, name=name, near=near, known=list_names(known))
+        yield point(place, key, name=name, **similar(name, [*scenario.axes, *(also or ())]))
     elif variant_only and axis.kind == "input":
         yield scenario.value_problem(path, "BC206.axis-of-input", name=name)
     elif value is not None and value not in axis.settings:

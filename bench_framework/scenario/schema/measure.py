@@ -10,7 +10,7 @@ from bench_framework.model.plan.policies import AnswerKind, GatePolicy
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy
 from bench_framework.model.plan.written import CountingTool, OnDifference, StdoutTarget, Strategy
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Scalar, suggest
+from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     MAX_ROUNDS,
     MAX_SESSIONS,
@@ -153,8 +153,7 @@ def _known_metrics(policy: GatePolicy) -> None:
             "BC108.metric-not-gated",
             "require",
             metric=metric,
-            near=suggest(metric, gated),
-            known=scalars.list_names(gated),
+            **scalars.similar(metric, gated),
         )
 
 
