@@ -21,18 +21,8 @@ from bench_framework.scenario.schema.worker import Setting, settings_of
 from bench_framework.units import is_size, parse_size
 
 BUILD_KEYS = (
-    "features",
-    "no_default_features",
-    "profile",
-    "rustflags",
-    "target_cpu",
-    "linker",
-    "pgo",
-    "toolchain",
-    "revision",
-    "version",
-    "dependencies",
-    "patch",
+    *("features", "no_default_features", "profile", "rustflags", "target_cpu", "linker", "pgo"),
+    *("toolchain", "revision", "version", "dependencies", "patch"),
 )
 KEYS_OF_ANY_BUILD = ("revision", "patch")
 """Keys that change the sources, and not what only cargo knows."""

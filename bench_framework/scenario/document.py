@@ -44,10 +44,10 @@ class Scalar(str):
         scalar.plain = plain
         return scalar
 
-    @property
-    def is_null(self) -> bool:
-        """True for a scalar that YAML 1.2 reads as null."""
-        return self.plain and self in {"", "~", "null", "Null", "NULL"}
+
+def is_null(value: Any) -> bool:
+    """Return whether a value is a scalar that YAML 1.2 reads as null."""
+    return isinstance(value, Scalar) and value.plain and value in {"", "~", "null", "Null", "NULL"}
 
 
 Path: TypeAlias = tuple[str | int, ...]

@@ -12,10 +12,10 @@ from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan.declared_metrics import UNITS
-from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import MAX_BYTES, Scalar, Unreadable, YamlFile, parse
+from bench_framework.scenario.document import MAX_BYTES, Unreadable, YamlFile, is_null, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
@@ -29,37 +29,30 @@ def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
     """Return the gate policy of a scenario, with the cells of its plan."""
     policy = scenario.spec.gate
     budgets = (
-        replace(
-            budget,
-            most=budget_limit(scenario, budget),
-            cell_ids=tuple(c.id for c in selected(plan, budget.cells)),
-        )
-        for budget in policy.budgets
+        replace(b, most=budget_limit(scenario, b), cell_ids=selected(plan, b.cells))
+        for b in policy.budgets
     )
     return replace(
         policy,
-        chosen=tuple(c.id for c in selected(plan, policy.cells)) if policy.cells else None,
+        chosen=selected(plan, policy.cells) if policy.cells else None,
         budgets=tuple(budgets),
         accepted=scenario.resolve(policy.accepted) if policy.accepted else "",
         usual=policy.usual if plan.benches is None else BENCH_MARGINS,
     )
 
 
-def selected(plan: Plan, words: str) -> tuple[Cell, ...]:
-    """Return the compared cells that a selection matches. Raises `ScenarioError` (BC113)."""
-    return tuple(c for c in select_cells(plan, words) if c.role.compared)
+def selected(plan: Plan, words: str) -> tuple[str, ...]:
+    """Return the ids of the compared cells that a selection matches. Raises `ScenarioError` (BC113)."""
+    return tuple(cell.id for cell in select_cells(plan, words) if cell.role.compared)
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:
     """Return the unit of a metric, such as s or bytes, or `None` if it cannot have a budget."""
-    declared = scenario.spec.metrics.get(metric)
     if metric in METRICS:
         kind = METRICS[metric]
-        return kind.unit if kind.judged in {"rounds", "medians", "exact"} else None
-    if declared is None:
-        return None
-
-    return UNITS[declared.unit][0]
+        return kind.unit if kind.judged != "shown" else None
+    declared = scenario.spec.metrics.get(metric)
+    return UNITS[declared.unit][0] if declared is not None else None
 
 
 def budget_limit(scenario: Scenario, budget: Budget) -> float:
@@ -179,7 +172,7 @@ def _items(path: Path, document: YamlFile) -> list[Any]:
     if not isinstance(data, dict) or set(data) != {"accepted"}:
         raise _fault("BX112.other-keys", path, 1)
     entries = data["accepted"]
-    if isinstance(entries, Scalar) and entries.is_null:
+    if is_null(entries):
         return []
     if not isinstance(entries, list):
         line = document.place.at(("accepted",)).value.line
@@ -204,7 +197,7 @@ def _entry(path: Path, item: Any, line: int, plan: Plan) -> Accepted:
         raise _fault("BX112.level-or-date", path, line) from None
     unknown = ""
     try:
-        ids = tuple(cell.id for cell in selected(plan, texts["cell"]))
+        ids = selected(plan, texts["cell"])
     except ScenarioError as error:
         ids, unknown = (), error.problems[0].message
     place = f"{path.name}:{line}"

@@ -50,7 +50,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
             raise Unreadable(Problem.create("BC004.byte-order-mark", file))  # noqa: TRY301 -- as `parse` does
-        document = documents.parse(content, file)
+        document = parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
         raise ScenarioError((unreadable.problem,), sources) from None
@@ -222,15 +222,11 @@ def _set(document: YamlFile, path: list[str], value: YamlFile) -> Problem | None
         if number == len(path):
             _put(data, key, value.data)
             place.children[key] = value.place
-        elif at and (key not in place.children or _is_null(data[key])):
+        elif at and (key not in place.children or documents.is_null(data[key])):
             _put(data, key, {})
             place.children[key] = Place(value.place.file, at, at)
         data, place = data[key], place.children[key]
     return None
-
-
-def _is_null(value: Any) -> bool:
-    return isinstance(value, Scalar) and value.is_null
 
 
 def _key(data: Any, part: str) -> str | int | None:

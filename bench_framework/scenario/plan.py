@@ -131,7 +131,7 @@ def _contrasts(expansion: Expansion) -> Iterator[NamedContrast]:
             variant_id=candidate.id,
             reference_id=reference.id,
             input_ids=expansion.input_ids(part.input),
-            metric=part.metric or _headline(expansion.scenario),
+            metric=part.metric or _judge(expansion.scenario).headline,
             mechanism=mechanism,
         )
 
@@ -149,12 +149,8 @@ def _claim(expansion: Expansion, claim: PublishedClaim) -> PublishedClaim:
         claim,
         variant_id=variant.id if variant is not None else "",
         input_ids=expansion.input_ids(claim.input),
-        metric=claim.metric or _headline(expansion.scenario),
+        metric=claim.metric or _judge(expansion.scenario).headline,
     )
-
-
-def _headline(scenario: Scenario) -> str:
-    return policies.JudgePolicy(_judged(scenario)).headline
 
 
 def _command(scenario: Scenario, words: list[str] | None) -> tuple[str, ...]:
@@ -212,9 +208,10 @@ def _measure(scenario: Scenario) -> policies.MeasurePolicy:
 
 
 def _judge(scenario: Scenario) -> policies.JudgePolicy:
-    spec, default = scenario.spec, policies.JudgePolicy()
-    margin, margins = _per_metric(spec.margin, default.margin, default.margins)
-    return policies.JudgePolicy(_judged(scenario), margin=margin, margins=margins)
+    policy, given = policies.JudgePolicy(_judged(scenario)), scenario.spec.margin
+    if isinstance(given, dict):
+        return replace(policy, margins=tuple((dict(policy.margins) | given).items()))
+    return policy if given is None else replace(policy, margin=given)
 
 
 def _judged(scenario: Scenario) -> tuple[str, ...]:
@@ -222,14 +219,6 @@ def _judged(scenario: Scenario) -> tuple[str, ...]:
     spec = scenario.spec
     usual = spec.worker.bench is not None and "judge" not in spec.model_fields_set
     return (ITERATION,) if usual else tuple(spec.judge)
-
-
-def _per_metric(
-    given: float | dict[str, float] | None, default: float, by_metric: tuple[tuple[str, float], ...]
-) -> tuple[float, tuple[tuple[str, float], ...]]:
-    if isinstance(given, dict):
-        return default, tuple((dict(by_metric) | given).items())
-    return (default if given is None else given), by_metric
 
 
 def _notes(scenario: Scenario) -> tuple[Note, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final
 
 from bench_framework.model.plan.policies import HostPolicy, is_label
-from bench_framework.scenario.document import Scalar, suggest
+from bench_framework.scenario.document import Scalar, is_null, suggest
 from bench_framework.text.errors import error_text
 from bench_framework.units import parse_duration, parse_percent
 
@@ -57,7 +57,7 @@ def describe(value: Any) -> str:
         return "a mapping"
     if isinstance(value, list):
         return "a list"
-    if isinstance(value, Scalar) and value.is_null:
+    if is_null(value):
         return "nothing"
     if isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value):
         return f"the number {value}"
@@ -68,7 +68,7 @@ def describe(value: Any) -> str:
 
 def text(value: Any) -> str:
     """Read any scalar as text."""
-    if not isinstance(value, str) or (isinstance(value, Scalar) and value.is_null):
+    if not isinstance(value, str) or is_null(value):
         raise Refused("BC102.not-text", value=describe(value))
     return str(value)
 

@@ -26,12 +26,9 @@ class Placeholder:
 def placeholders(text: str) -> Iterator[Placeholder]:
     """Yield the placeholders of a text and its unmatched braces, in order."""
     for match in _TOKEN.finditer(text):
-        if match["escape"]:
-            continue
-        name = match["name"]
-        yield Placeholder(
-            name if name is not None and _NAME.fullmatch(name) else None, *match.span()
-        )
+        if not match["escape"]:
+            name = match["name"] if _NAME.fullmatch(match["name"] or "") else None
+            yield Placeholder(name, *match.span())
 
 
 def names(text: str) -> set[str]:

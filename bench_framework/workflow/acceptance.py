@@ -65,12 +65,12 @@ def accept(
     with Record.open(folder) as opened:
         plan = opened.plan
     proposed = _proposals(results, folder)
-    chosen = None if only is None else {cell.id for cell in selected(plan, only)}
+    chosen = None if only is None else set(selected(plan, only))
     entries = tuple(
         entry | {"reason": reason} | ({} if until == NEVER else {"until": until})
         for entry in proposed
         if metric in (None, entry["metric"])
-        and (chosen is None or chosen & {cell.id for cell in selected(plan, entry["cell"])})
+        and (chosen is None or chosen.intersection(selected(plan, entry["cell"])))
     )
     if not entries:
         known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])

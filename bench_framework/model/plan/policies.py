@@ -36,10 +36,10 @@ GATE_MARGINS: Final[tuple[tuple[Metric, float], ...]] = (
     (PEAK_RSS, 0.05),
 )
 """Default of the growth that a gate tolerates, as a fraction per metric."""
-GATE_LEVEL: Final = 0.01
-"""The family-wise error rate of a gate: of its comparisons in the first pass, and of its budgets."""
 BENCH_MARGINS: Final[tuple[tuple[Metric, float], ...]] = ((ITERATION, 0.02),)
 """The same for a scenario with benchmarks."""
+GATE_LEVEL: Final = 0.01
+"""The family-wise error rate of a gate: of its comparisons in the first pass, and of its budgets."""
 
 
 @dataclass(frozen=True, slots=True)

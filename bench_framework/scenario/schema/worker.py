@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from bench_framework.model.plan.build_spec import BUILTIN, UNBUILT, without_revisions
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Path, Scalar
+from bench_framework.scenario.document import Path, Scalar, is_null
 from bench_framework.scenario.schema.parts import Commands
 from bench_framework.scenario.schema.types import (
     ByShape,
@@ -267,7 +267,7 @@ class Setting(Part):
 
 def _nothing_is_empty(value: Any) -> Any:
     """Read a value without settings, such as ``jemalloc:``, as empty settings."""
-    return {} if isinstance(value, Scalar) and value.is_null else value
+    return {} if is_null(value) else value
 
 
 Settings: TypeAlias = dict[ValueName, Annotated[Setting, BeforeValidator(_nothing_is_empty)]]
