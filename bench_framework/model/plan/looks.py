@@ -58,7 +58,7 @@ class Looks:
     def at(cls, rounds: tuple[int, ...], family: int, level: float) -> Looks:
         """Return looks after these rounds, with the number of rounds that they need."""
         needed = rounds_needed(len(rounds), family, level)
-        return cls(rounds, needed, rounds[-1] >= needed, family, level)
+        return cls(rounds, needed, rounds[-1] >= needed, max(1, family), level)
 
     @property
     def count(self) -> int:
@@ -103,12 +103,9 @@ class Looks:
         """Return the same looks for another family, which is chosen after the measurement.
 
         J does not change, because the measurement could have ended at each of those looks.
-
-        A family below 1 counts as 1.
         """
-        family = max(1, family)
         if self.by_t:
-            return replace(self, family=family, level=level)
+            return replace(self, family=max(1, family), level=level)
         return replace(Looks.at(self.rounds, family, level), session_rounds=self.session_rounds)
 
 
@@ -122,9 +119,9 @@ def rounds_needed(looks: int, family: int, level: float, runs: int = 2) -> int:
 
     n rounds have runsⁿ labels, and two of them are the most extreme ones. The factor is 2 ÷ 0.8,
     because the main score has 80 % of the level (docs/method.md#paired-test). There are two runs in
-    a round, and three with the A/A control.
+    a round, and three with the A/A control. A family below 1 counts as 1.
     """
-    labels = 2.5 * looks * family / level
+    labels = 2.5 * looks * max(1, family) / level
     return next(n for n in itertools.count() if runs**n >= labels)
 
 
@@ -132,9 +129,8 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
     """Return the looks of a plan of `first` to `last` rounds with `family` comparisons at `level`.
 
     `first` and `last` are `rounds.min` and `rounds.max`, which is always the last look. With
-    `single`, it is the only one (``until: rounds``). A family below 1 counts as 1.
+    `single`, it is the only one (``until: rounds``).
     """
-    family = max(1, family)
     start = max(1, min(first, last))
     grid = () if single else tuple(n for n in (start, *GRID) if start <= n < last)
     looks = (*sorted(set(grid)), last)
@@ -153,11 +149,8 @@ def schedule(first: int, last: int, family: int, level: float, *, single: bool =
 
 
 def session_schedule(measure: MeasurePolicy, family: int, level: float) -> Looks:
-    """Return the looks of a plan of several sessions: at the end of each one that may be the last one.
-
-    A family below 1 counts as 1.
-    """
-    family, length = max(1, family), measure.session_rounds
+    """Return the looks of a plan of several sessions: at the end of each one that may be the last one."""
+    length = measure.session_rounds
     first = measure.sessions if measure.until == "rounds" else measure.fewest_sessions
     looks = tuple(length * number for number in range(first, measure.sessions + 1))
     while (reachable := _reachable(looks, rounds_needed(len(looks), family, level))) != looks:
@@ -180,7 +173,6 @@ def race_schedule(
     `control`, a comparison with the baseline needs fewer rounds than one of two variants, and an
     earlier look can drop the variants that are worse than the baseline.
     """
-    family, rivals = max(1, family), max(1, rivals)
     start = max(1, min(first, last))
     while True:
         rounds = _steps(start, last)
