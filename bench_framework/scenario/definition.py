@@ -93,10 +93,8 @@ class Scenario:
         """The axes by name, in the order of the scenario. Their settings decide their kind."""
         part = self.spec.input
         texts = [text for _, text in part.texts()] if part is not None else []
-        of_input = {name for text in texts for name in template.names(text)}
-        of_build = {
-            name for _, text in self.spec.worker.build_texts() for name in template.names(text)
-        }
+        of_input = template.names(*texts)
+        of_build = template.names(*(text for _, text in self.spec.worker.build_texts()))
         axes = {}
         for name, form in self.spec.axes.items():
             axis = AxisView(name, "input" if name in of_input else "run", *settings_of(form))
@@ -114,13 +112,9 @@ class Scenario:
         stop = [server.stop] if isinstance(server.stop, str) else server.stop
         ready = [] if server.ready.kind == "line" else [server.ready.awaited]
         texts = [*self.server_command, *ready, *stop, *self.spec.env.values(), self.spec.cwd or ""]
-        others = {name for text in texts for name in template.names(text)}
-        used = {
-            name
-            for text in ([client] if isinstance(client, str) else client)
-            for name in template.names(text)
-        }
-        return axis.name in used - others and not axis.changes(PROGRAM_KEYS + RUN_KEYS)
+        used = template.names(*([client] if isinstance(client, str) else client))
+        alone = used - template.names(*texts)
+        return axis.name in alone and not axis.changes(PROGRAM_KEYS + RUN_KEYS)
 
     @property
     def server_command(self) -> list[str]:
@@ -183,9 +177,9 @@ class Scenario:
         """Return a name without a slash, which is searched on PATH, or the absolute path."""
         return self.resolve(name) if "/" in name else name
 
-    def row(self, key: str, index: int, *rest: str | int) -> Path:
+    def row(self, key: str, index: int) -> Path:
         """Return the path of a row of `key`, which may be written without the outer list."""
-        return _row(self.document.data, key, index, *rest)
+        return _row(self.document.data, key, index)
 
     def build_texts(self) -> Iterator[tuple[Path, str]]:
         """Yield each text that the build uses, with its path."""

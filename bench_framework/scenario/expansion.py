@@ -246,14 +246,9 @@ class Expansion:
         for setting in settings:
             env |= {name: template.fill_text(value, values) for name, value in setting.env.items()}
             cpus, cache = setting.cpus or cpus, setting.cache or cache
+        parts = (sorted(variant.values), sorted(given.values), next(iter(change), None))
         return plan.Cell(
-            id=stable_id(
-                "cell",
-                sorted(variant.values),
-                sorted(given.values),
-                next(iter(change), None),
-                role is plan.Role.CONTROL,
-            ),
+            id=stable_id("cell", *parts, role is plan.Role.CONTROL),
             variant_id=variant.id,
             input_id=given.id,
             label=label,

@@ -161,12 +161,8 @@ def choice(*allowed: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if isinstance(value, str) and str(value) in allowed:
             return str(value)
-        raise Refused(
-            "BC102.not-an-allowed-value",
-            value=describe(value),
-            near=suggest(value, allowed),
-            allowed=", ".join(allowed),
-        )
+        key, near, known = "BC102.not-an-allowed-value", suggest(value, allowed), ", ".join(allowed)
+        raise Refused(key, value=describe(value), near=near, allowed=known)
 
     return read
 

@@ -31,9 +31,10 @@ def placeholders(text: str) -> Iterator[Placeholder]:
             yield Placeholder(name, *match.span())
 
 
-def names(text: str) -> set[str]:
-    """Return the names of the placeholders in a text."""
-    return {item.name for item in placeholders(text) if item.name is not None}
+def names(*texts: str) -> set[str]:
+    """Return the names of the placeholders in texts."""
+    every = (item.name for text in texts for item in placeholders(text))
+    return {name for name in every if name is not None}
 
 
 def sole_name(text: str) -> str:

@@ -123,14 +123,8 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
             yield Problem.create(key, file, at, written=written, reason=reason)
         else:
             available = list_names([f"{{{name}}}" for name in names]) or ("" if names else "none")
-            yield Problem.create(
-                "BC109.unknown-placeholder",
-                file,
-                at,
-                written=written,
-                near=suggest(item.name, names),
-                available=available,
-            )
+            key, near = "BC109.unknown-placeholder", suggest(item.name, names)
+            yield Problem.create(key, file, at, written=written, near=near, available=available)
 
 
 def _tuning(scenario: Scenario) -> Iterator[Problem]:
@@ -176,25 +170,19 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
 def _never_run(scenario: Scenario) -> Iterator[Problem]:
     worker, server = scenario.spec.worker, scenario.spec.server
     if server is not None:
-        started = any("bin" in template.names(word) for word in scenario.server_command)
-        if worker.command is None and not started:
+        if worker.command is None and "bin" not in template.names(*scenario.server_command):
             yield scenario.value_problem(("server", "command"), "BC109.server-without-bin")
     elif scenario.spec.command is None:
         if worker.crate == BUILTIN and worker.bin in bundled.NEEDS_COMMAND:
-            yield scenario.value_problem(
-                ("worker", "bin"),
-                "BC109.no-default-command",
-                bin=worker.bin,
-                needs_command=bundled.NEEDS_COMMAND[worker.bin],
-            )
-    elif worker.command is None and not any(
-        "bin" in template.names(word) for word in bundled.command_of(scenario)
-    ):
+            place, example = ("worker", "bin"), bundled.NEEDS_COMMAND[worker.bin]
+            key = "BC109.no-default-command"
+            yield scenario.value_problem(place, key, bin=worker.bin, needs_command=example)
+    elif worker.command is None and "bin" not in template.names(*bundled.command_of(scenario)):
         yield scenario.value_problem(("command",), "BC109.command-without-bin")
 
 
 def _unused(scenario: Scenario) -> Iterator[Problem]:
-    used = set().union(*(template.names(text) for _, text, _ in templated(scenario)))
+    used = template.names(*(text for _, text, _ in templated(scenario)))
     for axis in scenario.axes.values():
         if axis.name not in used and not axis.changes(PROGRAM_KEYS + RUN_KEYS):
             yield scenario.key_problem(("axes", axis.name), "BC205.axis", name=axis.name)

@@ -72,12 +72,9 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
     if name == INSTRUCTIONS:
         for key in ("from", *SOURCE_KEYS):
             if key in (scenario.document.data.get("metrics", {}).get(name) or {}):
-                yield scenario.key_problem(
-                    (*path, key),
-                    "BC108.key-of-instructions",
-                    key=key,
-                    counter_keys=", ".join(COUNTER_KEYS),
-                )
+                place, known = (*path, key), ", ".join(COUNTER_KEYS)
+                key_of = "BC108.key-of-instructions"
+                yield scenario.key_problem(place, key_of, key=key, counter_keys=known)
         policy = instruction_policy(scenario)
         if part.tool == "perf" and policy is not None and policy.cache_sim:
             yield scenario.value_problem((*path, "tool"), "BC108.perf-without-caches")
@@ -104,12 +101,9 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         try:
             json_path.parse(part.json_path)
         except ValueError as error:
+            place, key = (*path, "json"), "BC102.metric-not-a-json-path"
             yield scenario.value_problem(
-                (*path, "json"),
-                "BC102.metric-not-a-json-path",
-                name=name,
-                json_path=part.json_path,
-                error=error,
+                place, key, name=name, json_path=part.json_path, error=error
             )
 
 
@@ -138,25 +132,15 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
             known = [name for name in METRICS if not _refusal(scenario, name)]
             declared = ((n, p) for n, p in spec.metrics.items() if n not in METRICS)
             known += [name for name, part in declared if part.direction != "none"]
-            yield scenario.value_problem(
-                place,
-                "BC206.metric-cannot-be-judged",
-                metric=metric,
-                reason=reason,
-                **similar(metric, known),
-            )
+            key, names = "BC206.metric-cannot-be-judged", similar(metric, known)
+            yield scenario.value_problem(place, key, metric=metric, reason=reason, **names)
 
 
 def _refusal(scenario: Scenario, metric: str) -> str:
-    """Return why a metric cannot be judged, also because of benchmarks or for the lack of them."""
+    """Return why a metric cannot be judged, or an empty text if it can or is not known yet."""
     benches = scenario.spec.worker.bench is not None
     if metric in METRICS and benches != (metric == ITERATION) and not is_exact(metric):
         return "a harness decides how long a process takes" if benches else "it needs `bench`"
-    return _refusal_reason(scenario, metric)
-
-
-def _refusal_reason(scenario: Scenario, metric: str) -> str:
-    """Return why a metric cannot be judged, or an empty text if it can or is not known yet."""
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
         return "" if part.direction != "none" else "it has no `direction`"
@@ -165,10 +149,9 @@ def _refusal_reason(scenario: Scenario, metric: str) -> str:
         return "" if scenario.spec.worker.follows_protocol else unknown
     if metric == "build_time":
         return "each variant is built only once"
-    if kind.judged == "shown" and kind.source == DERIVED:
-        return "it is computed from other metrics"
     if kind.judged == "shown":
-        return "it is for information only"
+        derived = kind.source == DERIVED
+        return "it is computed from other metrics" if derived else "it is for information only"
     if kind.kernel_key and not scenario.spec.worker.follows_protocol:
         return "without the worker protocol it is counted in only one run"
     if kind.source == BUILD and scenario.spec.worker.command is not None:

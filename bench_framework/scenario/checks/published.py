@@ -141,13 +141,8 @@ def _value(
     known = [*METRICS, *scenario.spec.metrics]
     yield from scenario.unknown((*path, "metric"), "BC206.no-metric", metric, known, metric=metric)
     if metric in METRICS and (unit := METRICS[metric].unit) != (figure.base or "count"):
-        yield scenario.value_problem(
-            (*path, "figure"),
-            "BC108.figure-in-other-unit",
-            figure=part.figure,
-            metric=metric,
-            unit=unit,
-        )
+        place, key = (*path, "figure"), "BC108.figure-in-other-unit"
+        yield scenario.value_problem(place, key, figure=part.figure, metric=metric, unit=unit)
 
 
 def _unit(scenario: Scenario, place: Path, name: str, figure: PublishedFigure) -> Iterator[Problem]:

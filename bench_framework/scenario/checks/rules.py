@@ -137,12 +137,9 @@ def _experiment(scenario: Scenario, path: Path, part: Experiment) -> Iterator[Pr
     yield from check_values(scenario, (*path, "at"), part.at)
     yield from check_judged(scenario, path, part.metric)
     if part.hypothesis and not part.metric and len(judge) > 1:
-        yield scenario.value_problem(
-            (*path, "hypothesis"),
-            "BC107.hypothesis-without-metric",
-            hypothesis=part.hypothesis,
-            metrics=", ".join(judge),
-        )
+        place, key = (*path, "hypothesis"), "BC107.hypothesis-without-metric"
+        metrics = ", ".join(judge)
+        yield scenario.value_problem(place, key, hypothesis=part.hypothesis, metrics=metrics)
     ((key, value),) = part.change
     where = (*path, "change", key)
     if key in fixed and part.at:

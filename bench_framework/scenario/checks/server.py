@@ -62,7 +62,7 @@ def _port(scenario: Scenario) -> Iterator[Problem]:
     """Yield a problem if a port is needed that the server does not get."""
     server = scenario.spec.server
     assert server is not None
-    if any(PORT in template.names(word) for word in scenario.server_command):
+    if PORT in template.names(*scenario.server_command):
         return
     ready, place = server.ready, ("server",)
     if server.restart == "session":

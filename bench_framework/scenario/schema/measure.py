@@ -148,13 +148,8 @@ class Measure(Part):
 def _known_metrics(policy: GatePolicy) -> None:
     gated = [name for name, _ in policy.margins]
     for metric in policy.require:
-        refuse(
-            metric not in gated,
-            "BC108.metric-not-gated",
-            "require",
-            metric=metric,
-            **scalars.similar(metric, gated),
-        )
+        names = scalars.similar(metric, gated)
+        refuse(metric not in gated, "BC108.metric-not-gated", "require", metric=metric, **names)
 
 
 Gate: TypeAlias = Annotated[GatePolicy, PlanPart(_known_metrics)]

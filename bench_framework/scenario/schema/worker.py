@@ -111,13 +111,8 @@ class Worker(Part):
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry`, `build` or `command`"
         need(given, "BC107.worker-without-program", kinds=kinds)
-        refuse(
-            len(given) > 1,
-            "BC108.several-programs",
-            *given[1:2],
-            kinds=kinds,
-            given=" and ".join(given),
-        )
+        all_given = " and ".join(given)
+        refuse(len(given) > 1, "BC108.several-programs", *given[1:2], kinds=kinds, given=all_given)
         name = self.registry or "crate"
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
         refuse(wrong, "BC102.not-a-crate-name", "registry", name=name)
@@ -255,13 +250,8 @@ class Setting(Part):
     def _known_allocator(self) -> Self:
         name = self.preload_allocator
         unknown = name is not None and "/" not in name and name not in ALLOCATORS
-        refuse(
-            unknown,
-            "BC103.no-allocator",
-            "preload-allocator",
-            name=name,
-            allocators=", ".join(ALLOCATORS),
-        )
+        key, known = "preload-allocator", ", ".join(ALLOCATORS)
+        refuse(unknown, "BC103.no-allocator", key, name=name, allocators=known)
         return self
 
 
