@@ -215,13 +215,11 @@ def build_of(
         )
     profile, keys = "release", dict[str, str]()
     bench = worker.bench is not None
-    if bench and "profile" not in worker.model_fields_set:
-        profile = "bench"
     default, toolchain, revision = worker.default_features, worker.toolchain, worker.rev
     features, flags, version = set(worker.features), list(worker.rustflags), worker.version
     dependencies: dict[str, str] = {}
     pgo: Pgo | None = None
-    given = worker.profile if "profile" in worker.model_fields_set else None
+    given = "bench" if bench and "profile" not in worker.model_fields_set else worker.profile
     for change in (given, *(setting.profile for setting in settings)):
         if isinstance(change, dict):
             keys |= change

@@ -100,9 +100,9 @@ class YamlFile:
 class Unreadable(Exception):  # noqa: N818 -- `load` turns it into a problem
     """A text that is not a YAML document, so that nothing else can be checked."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
+    def __init__(self, key: str, file: str, at: Position | None = None, /, **values: Any) -> None:
+        self.problem = Problem.create(key, file, at, **values)
+        super().__init__(self.problem.message)
 
 
 def parse(text: str, file: str, before: int = 0) -> YamlFile:
@@ -116,7 +116,7 @@ def parse(text: str, file: str, before: int = 0) -> YamlFile:
     try:
         data, place = builder.build(_composed(text, file, builder.lines))
     except RecursionError:
-        raise Unreadable(Problem.create("BC006.nested-too-deeply", file)) from None
+        raise Unreadable("BC006.nested-too-deeply", file) from None
     return YamlFile(data, place, {file: text}, builder.problems)
 
 
@@ -128,14 +128,14 @@ def _composed(text: str, file: str, lines: LineStarts) -> Any:
         reader.composer.warn_double_anchors = False
         root = reader.compose(text)
     except ReaderError as error:
-        raise Unreadable(_bad_character(error, file, lines)) from None
+        raise _bad_character(error, file, lines) from None
     except MarkedYAMLError as error:
-        raise Unreadable(_broken(error, text, file, lines)) from None
+        raise _broken(error, text, file, lines) from None
     except (YAMLError, ValueError, AssertionError, LookupError, AttributeError, TypeError) as error:
         # The YAML reader raises these for some invalid texts.
-        raise Unreadable(Problem.create("BC001.not-yaml", file, error=error)) from None
+        raise Unreadable("BC001.not-yaml", file, error=error) from None
     if root is None:
-        raise Unreadable(Problem.create("BC005", file))
+        raise Unreadable("BC005", file)
     return root
 
 
@@ -152,11 +152,10 @@ class _DocumentBuilder:
         self._nodes += 1
         place = Place(self.file, self.lines.position(node.start_mark.index, node.end_mark.index))
         if self._nodes > MAX_NODES:
-            raise Unreadable(
-                Problem.create("BC006.too-many-values", self.file, place.value, max_nodes=MAX_NODES)
-            )
+            key = "BC006.too-many-values"
+            raise Unreadable(key, self.file, place.value, max_nodes=MAX_NODES)
         if id(node) in self._open:
-            raise Unreadable(Problem.create("BC001.recursive-alias", self.file, place.value))
+            raise Unreadable("BC001.recursive-alias", self.file, place.value)
         if str(node.tag) not in _CORE_TAGS:
             self._report("BC001.tag-not-supported", place.value, tag=node.tag)
         if isinstance(node, ScalarNode):
@@ -299,33 +298,33 @@ def split_lines(text: str) -> list[str]:
 
 def too_large(file: str) -> Unreadable:
     """Return the error for a text above the size limit."""
-    return Unreadable(Problem.create("BC006.file-too-large", file, max_bytes=MAX_BYTES // 1024))
+    return Unreadable("BC006.file-too-large", file, max_bytes=MAX_BYTES // 1024)
 
 
-def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Problem:
-    """Return the problem of a control character or an unpaired surrogate."""
+def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Unreadable:
+    """Return the error for a control character or an unpaired surrogate."""
     character = error.character
     code = character if isinstance(character, int) else ord(str(character)[:1] or "?")
     at = lines.position(error.position, error.position + 1)
-    return Problem.create("BC001.character-not-allowed", file, at, code=code)
+    return Unreadable("BC001.character-not-allowed", file, at, code=code)
 
 
-def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Problem:
-    """Return the problem of invalid syntax, with the place where the broken part starts."""
+def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> Unreadable:
+    """Return the error for invalid syntax, with the place where the broken part starts."""
     mark, context = error.problem_mark or error.context_mark, error.context_mark
     problem = message = error.problem or error.context or "this is not YAML"
     for theirs, ours in _WORDS.items():
         message = message.replace(theirs, ours)
     if mark is None:
-        return Problem.create("BC001.syntax", file, problem=message)
+        return Unreadable("BC001.syntax", file, problem=message)
     at = lines.position(mark.index, mark.index + 1)
     if text[mark.index : mark.index + 1] == "\t" and "cannot start any token" in problem:
         before = text[: mark.index].rsplit("\n", 1)[-1].strip()
-        return Problem.create(
+        return Unreadable(
             "BC002", file, at, before="between values" if before else "for indentation"
         )
     if (error.context or "").startswith("expected a single document"):
-        return Problem.create("BC007", file, at)
+        return Unreadable("BC007", file, at)
     also: tuple[tuple[Position, str], ...] = ()
     if context is not None and context.index != mark.index:
         parts = (word for key, word in _PARTS.items() if key in (error.context or ""))
@@ -333,4 +332,4 @@ def _broken(error: MarkedYAMLError, text: str, file: str, lines: LineStarts) -> 
         also = ((opened, f"the {next(parts, 'part')} starts here"),)
     colon = problem.startswith("mapping values are not allowed")
     key = "BC001.unquoted-colon" if colon else "BC001.syntax"
-    return Problem.create(key, file, at, also=also, problem=message)
+    return Unreadable(key, file, at, also=also, problem=message)

@@ -49,7 +49,7 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     try:
         content = _read(path) if text is None else text
         if content.startswith("\ufeff"):
-            raise Unreadable(Problem.create("BC004.byte-order-mark", file))  # noqa: TRY301 -- as `parse` does
+            raise Unreadable("BC004.byte-order-mark", file)  # noqa: TRY301 -- as `parse` does
         document = parse(content, file)
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
@@ -84,22 +84,20 @@ def _read(path: Path) -> str:
             fault = f"cannot be read: {error.strerror}"
     if fault == "does not exist":
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
-        raise Unreadable(Problem.create("BC003.no-file", file, file=file, near=near))
+        raise Unreadable("BC003.no-file", file, file=file, near=near)
     if fault:
         key = "BC003.folder" if path.is_dir() else "BC003.not-readable"
-        raise Unreadable(Problem.create(key, file, file=file, fault=fault))
+        raise Unreadable(key, file, file=file, fault=fault)
     if len(raw) > documents.MAX_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):
-            raise Unreadable(Problem.create("BC004.other-encoding", file, name=name))
+            raise Unreadable("BC004.other-encoding", file, name=name)
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise Unreadable(
-            Problem.create("BC004.not-utf-8", file, raw=raw[error.start], line=line)
-        ) from None
+        raise Unreadable("BC004.not-utf-8", file, raw=raw[error.start], line=line) from None
 
 
 def _validate(

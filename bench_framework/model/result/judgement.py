@@ -127,15 +127,8 @@ class Comparison:
         reason: Reason | None = None,
     ) -> Comparison:
         """Return a comparison without figures: inconclusive, perhaps with a reason."""
-        return cls(
-            cell_id,
-            ref_cell_id,
-            metric,
-            family,
-            Verdict.INCONCLUSIVE,
-            reason,
-            thresholds=thresholds,
-        )
+        verdict = Verdict.INCONCLUSIVE
+        return cls(cell_id, ref_cell_id, metric, family, verdict, reason, thresholds=thresholds)
 
     @property
     def ratio(self) -> Interval | None:

@@ -34,17 +34,12 @@ def leaving(
     in the race.
     """
     last = {look.input_id: look for look in looks}
+    cells = [cell for cell in plan.cells if cell.id in measured and may_leave(plan, cell)]
     if plan.measure.strategy == "fixed":
         finished = {c for look in last.values() for c in look.idle}
-        return {
-            c.id: "idle"
-            for c in plan.cells
-            if c.id in measured and c.id in finished and may_leave(plan, c)
-        }
+        return {cell.id: "idle" for cell in cells if cell.id in finished}
     reasons: dict[str, DropReason] = {}
-    for cell in plan.cells:
-        if cell.id not in measured or not may_leave(plan, cell):
-            continue
+    for cell in cells:
         candidates = [
             c for c in plan.cells if c.variant_id == cell.variant_id and c.role is Role.CANDIDATE
         ]

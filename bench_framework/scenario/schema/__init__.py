@@ -34,6 +34,7 @@ from bench_framework.scenario.schema.types import (
     Text,
     ValueName,
     Variable,
+    alone,
     keys,
     parts_in,
     read_by,
@@ -129,7 +130,7 @@ class ScenarioFile(Part):
     """Change that is too small to matter: `2%`, or one per metric."""
     gate: Gate = Field(default_factory=GatePolicy)
     """Changes that `benchctl gate` and `benchctl run --gate` tolerate."""
-    answer: AnswerPart = Field(default_factory=AnswerPart)
+    answer: Annotated[AnswerPart, alone("compare")] = Field(default_factory=AnswerPart)
     """Comparison of outputs, to check that all runs did the same work."""
     fixed: dict[Name, Text] = {}
     """Parameters that are not varied, used as `{name}`. An experiment may change one."""

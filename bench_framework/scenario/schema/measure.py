@@ -205,11 +205,6 @@ class AnswerPart(Part):
     stdout: Annotated[StdoutTarget, ONE_OF] = "file"
     """Destination of the program's stdout during timed runs."""
 
-    @model_validator(mode="before")
-    @classmethod
-    def _kind_alone(cls, value: Any) -> Any:
-        return {"compare": value} if isinstance(value, Scalar) else value
-
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         given = [key for key in (*EDITS, "check") if self.is_given(key)]

@@ -10,7 +10,6 @@ from bench_framework.model.plan.declarations import DerivedRow, Experiment, Take
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.model.plan.published import PublishedClaim, TestKind
 from bench_framework.scenario import scalars
-from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.schema.types import (
     CHECKS,
     SCALAR,
@@ -20,6 +19,7 @@ from bench_framework.scenario.schema.types import (
     Several,
     Text,
     ValueName,
+    alone,
     keys,
     need,
     read_by,
@@ -100,18 +100,8 @@ def _one_change(part: Experiment, given: Collection[str]) -> Experiment:
     return part
 
 
-Derived: TypeAlias = Annotated[
-    DerivedRow,
-    PlanPart(also=SCALAR),
-    BeforeValidator(lambda value: {"formula": value} if isinstance(value, Scalar) else value),
-]
-
-
-TakeawayPart: TypeAlias = Annotated[
-    Takeaway,
-    PlanPart(also=SCALAR),
-    BeforeValidator(lambda value: {"text": value} if isinstance(value, Scalar) else value),
-]
+Derived: TypeAlias = Annotated[DerivedRow, PlanPart(also=SCALAR), alone("formula")]
+TakeawayPart: TypeAlias = Annotated[Takeaway, PlanPart(also=SCALAR), alone("text")]
 
 
 def _one_kind_of_hosts(policy: HostPolicy) -> None:

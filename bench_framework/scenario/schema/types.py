@@ -36,6 +36,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from bench_framework.model.plan import written
 from bench_framework.model.plan.plan import CacheState
 from bench_framework.scenario import scalars
+from bench_framework.scenario.document import Scalar
 from bench_framework.scenario.scalars import Refused
 from bench_framework.units import DURATION_UNITS
 
@@ -204,6 +205,11 @@ Profile: TypeAlias = Annotated[
     Text | dict[Annotated[str, read_by(scalars.choice(*PROFILE_KEYS))], Text], ByShape()
 ]
 """Name of a Cargo profile, or profile keys that are set on top of it."""
+
+
+def alone(key: str) -> BeforeValidator:
+    """Return a validator that reads a scalar in place of a mapping as the value of `key`."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, Scalar) else value)
 
 
 class Part(BaseModel):
