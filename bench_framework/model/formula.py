@@ -25,7 +25,6 @@ _RATE, _TIME, _PLAIN = (1, -1), (0, 1), (0, 0)
 _UNITS: Final[dict[Dimension, Unit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "ratio"}
 _OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
 
-
 _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
     "min": min,
     "max": max,

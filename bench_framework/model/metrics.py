@@ -14,7 +14,6 @@ Judged = Literal["rounds", "medians", "exact", "shown"]
 """How a difference is judged: by paired rounds, by two medians, as an exact property of the
 program, or not at all (``shown``)."""
 
-
 WALL: Final = "wall"
 CPU: Final = "cpu"
 WORK_TIMES: Final = {"synced_s": "work time with syncs", "elapsed_s": "work time"}

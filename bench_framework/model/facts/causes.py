@@ -10,7 +10,6 @@ PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
 """``phase``: a phase that the worker reports. ``outside``: elapsed time outside of all phases.
 ``user``, ``sys``: processor time. ``waiting``: elapsed time without processor time."""
 
-
 HANDLED: Final = "handled_bytes"
 """Name of the bytes that the worker reports, which are no metric."""
 

@@ -4,9 +4,9 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, make_dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from bench_framework.model.metrics import CPU, GATED, ITERATION, PEAK_RSS, WALL, sampled
+from bench_framework.model.metrics import CPU, GATED, ITERATION, PEAK_RSS, WALL, MetricKind, sampled
 from bench_framework.model.plan.written import (
     NOT_WRITTEN,
     Fraction,
@@ -248,31 +248,20 @@ class Accepted:
         return not self.until or day <= self.until
 
 
+def _margin(kind: MetricKind) -> tuple[str, Any, Any]:
+    """Return the name, the type and the field of the tolerated growth of a metric."""
+    about = f"Tolerated growth of {kind.noun}: {kind.about}."
+    metadata = {**written_as(kind.name), "about": about}
+    return kind.name, Fraction | None, field(default=None, metadata=metadata)
+
+
 if TYPE_CHECKING:
 
     @dataclass(frozen=True, slots=True)
     class _Margins:
         pass
 else:
-    _Margins = make_dataclass(
-        "_Margins",
-        [
-            (
-                kind.name,
-                Fraction | None,
-                field(
-                    default=None,
-                    metadata={
-                        **written_as(kind.name),
-                        "about": f"Tolerated growth of {kind.noun}: {kind.about}.",
-                    },
-                ),
-            )
-            for kind in GATED
-        ],
-        frozen=True,
-        slots=True,
-    )
+    _Margins = make_dataclass("_Margins", map(_margin, GATED), frozen=True, slots=True)
 
 
 @dataclass(frozen=True, slots=True)

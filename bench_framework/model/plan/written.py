@@ -46,7 +46,6 @@ Strategy: TypeAlias = Literal["fixed", "race"]
 NOT_WRITTEN: Final[Mapping[str, str]] = MappingProxyType({"key": ""})
 """Metadata of a field that has no key in a scenario."""
 
-
 COMPLETED: Final[Mapping[str, object]] = MappingProxyType({"key": "", "completed": True})
 """Metadata of a field that has no key and that follows from the keys of its part."""
 

@@ -137,9 +137,10 @@ def _experiment(scenario: Scenario, path: Path, part: Experiment) -> Iterator[Pr
     yield from check_values(scenario, (*path, "at"), part.at)
     yield from check_judged(scenario, path, part.metric)
     if part.hypothesis and not part.metric and len(judge) > 1:
-        place, key = (*path, "hypothesis"), "BC107.hypothesis-without-metric"
-        metrics = ", ".join(judge)
-        yield scenario.value_problem(place, key, hypothesis=part.hypothesis, metrics=metrics)
+        metrics, code = ", ".join(judge), "BC107.hypothesis-without-metric"
+        yield scenario.value_problem(
+            (*path, "hypothesis"), code, hypothesis=part.hypothesis, metrics=metrics
+        )
     ((key, value),) = part.change
     where = (*path, "change", key)
     if key in fixed and part.at:

@@ -154,7 +154,6 @@ def _known_metrics(policy: GatePolicy) -> None:
 
 Gate: TypeAlias = Annotated[GatePolicy, PlanPart(_known_metrics)]
 
-
 _DIFFERS: Final = {"type": "string", "pattern": r"^(refuse|warn|<\s*[0-9]+(\.[0-9]+)?\s*%)$"}
 EDITS: Final = ("compare", "filter", "extract", "ignore", "json", "tolerance", "differs")
 """Keys that have no effect together with `check`."""
@@ -243,7 +242,6 @@ def _reserved_bucket(policy: ProfilePolicy) -> None:
 
 
 Profiling: TypeAlias = Annotated[ProfilePolicy, PlanPart(_reserved_bucket)]
-
 
 _COUNTS: Final = InstructionPolicy()
 COUNTER_KEYS: Final = ("runs", "timeout", "tool", "cache-sim")

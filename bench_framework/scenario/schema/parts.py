@@ -155,7 +155,6 @@ Baselines: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [_VALUES, {"type": "array", "items": _VALUES, "minItems": 1}]}),
 ]
 
-
 TESTS: Final[tuple[TestKind, ...]] = get_args(TestKind)
 """Keys of which each claim has one."""
 
