@@ -201,7 +201,10 @@ class _DocumentBuilder:
             if key == "<<" and key_node.style is None:
                 merged.extend(self._merge_parts(value, child))
             elif key in data:
-                self._duplicate(key, name, place.children[key], child)
+                first = place.children[key]
+                also = ((first.key or first.value, "first definition"),)
+                parent = f" in `{name}`" if name else ""
+                self._report("BC104.key-twice", at, also=also, key=key, place=parent)
             else:
                 data[key], place.children[key] = value, child
         for source, origin in merged:
@@ -219,25 +222,8 @@ class _DocumentBuilder:
         self._report("BC102.merge-of-other-value", child.value)
         return []
 
-    def _duplicate(self, key: str, parent: str, first: Place, second: Place) -> None:
-        self._report(
-            "BC104.key-twice",
-            second.key,
-            also=((first.key or first.value, "first definition"),),
-            key=key,
-            place=f" in `{parent}`" if parent else "",
-        )
-
-    def _report(
-        self,
-        key: str,
-        at: Position | None,
-        /,
-        *,
-        also: tuple[tuple[Position, str], ...] = (),
-        **values: object,
-    ) -> None:
-        self.problems.append(Problem.create(key, self.file, at, also=also, **values))
+    def _report(self, key: str, at: Position, /, **values: Any) -> None:
+        self.problems.append(Problem.create(key, self.file, at, **values))
 
 
 def suggest(word: object, known: Iterable[str]) -> str | None:

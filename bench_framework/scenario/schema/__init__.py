@@ -22,6 +22,7 @@ from bench_framework.scenario.schema.server import ServerPart
 from bench_framework.scenario.schema.types import (
     NEVER,
     ONE_OF,
+    Arguments,
     ByShape,
     ExitCode,
     Flag,
@@ -33,6 +34,7 @@ from bench_framework.scenario.schema.types import (
     Symbol,
     Text,
     ValueName,
+    Values,
     Variable,
     alone,
     keys,
@@ -68,9 +70,7 @@ class ScenarioFile(Part):
     `{values: …, label: …, note: …}`."""
     input: parts.InputPart | None = None
     """Input of the program. Omit it for a program without an input."""
-    command: (
-        Annotated[Annotated[list[Text], Field(min_length=1)] | Text, ByShape(NotList)] | None
-    ) = None
+    command: Annotated[Arguments | Text, ByShape(NotList)] | None = None
     """Arguments of one run. The placeholders `{bin}`, `{input}`, `{axis}` and keys of `fixed` are
     replaced; write `{{` and `}}` for literal braces. Default: the worker's command."""
     shell: Flag = False
@@ -86,7 +86,7 @@ class ScenarioFile(Part):
     """Working directory of the program, relative to this file."""
     data_dir: ValueName | None = Field(default=None, alias="data-dir")
     """Folder for generated inputs, relative to this file."""
-    tuning: Annotated[list[Text], Field(min_length=1)] | None = None
+    tuning: Arguments | None = None
     """Command that runs once before measuring, with the baseline's program as `{bin}`. It prints
     one JSON object, which is stored in the record. `{tuning}` in a command is the path of that
     file."""
@@ -139,10 +139,10 @@ class ScenarioFile(Part):
     contrasts: list[Annotated[NamedContrast, PlanPart()]] = []
     """Comparisons of two variants, of which neither needs to be a baseline. They are judged with
     the comparisons with the baseline, and the report states them among its key findings."""
-    bounds: list[Annotated[dict[Text, Text], Field(min_length=1)]] = []
+    bounds: list[Values] = []
     """Variants that are limits and not candidates; each item maps axes to values. They do different
     work, so they are timed and shown, but not compared."""
-    cells: dict[Symbol, Annotated[dict[Text, Text], Field(min_length=1)]] = {}
+    cells: dict[Symbol, Values] = {}
     """Names of variants for use in `derived`, each with axis values. An omitted axis has the
     baseline's value."""
     derived: dict[Symbol, parts.Derived] = {}

@@ -14,6 +14,7 @@ from bench_framework.scenario.schema.types import (
     CHECKS,
     SCALAR,
     SCALARS,
+    Arguments,
     Part,
     PlanPart,
     Several,
@@ -56,7 +57,7 @@ class InputPart(Part):
     files: Annotated[list[ValueName], Field(min_length=1)] | None = None
     """Your own files: paths and patterns such as `src/**/*.rs`, relative to this file. The argument
     `{input}` becomes one argument per file."""
-    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    command: Arguments | None = None
     """Command that generates the input: it prints it, or writes the file `{output}`. The result is
     kept until the command, its program, or a file among its arguments changes."""
     max_size: Text = Field(default="16GiB", alias="max-size")
@@ -142,9 +143,7 @@ Rules: TypeAlias = Annotated[
     WithJsonSchema({"anyOf": [_RULE, {"type": "array", "items": _RULE}]}),
 ]
 _LISTS = WithJsonSchema({"type": "array", "items": SCALARS})
-Commands: TypeAlias = Annotated[
-    list[Annotated[list[Text], Field(min_length=1)]], BeforeValidator(_rows), _LISTS
-]
+Commands: TypeAlias = Annotated[list[Arguments], BeforeValidator(_rows), _LISTS]
 NameLists: TypeAlias = Annotated[
     list[Annotated[list[Text], Field(min_length=2)]], BeforeValidator(_rows), _LISTS
 ]

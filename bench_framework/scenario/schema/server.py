@@ -9,6 +9,7 @@ from bench_framework.model.plan.server import Ready, Restart
 from bench_framework.scenario.scalars import compiled_regex
 from bench_framework.scenario.schema.types import (
     ONE_OF,
+    Arguments,
     ByShape,
     CpuList,
     Duration,
@@ -64,11 +65,11 @@ class ReadyPart(Part):
 class ServerPart(Part):
     """A server that runs while `command`, its client, is timed. It is the program that varies."""
 
-    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    command: Arguments | None = None
     """Program and arguments of the server. `{port}` is a free port. Default: the worker's command."""
     ready: ReadyPart = Field(default_factory=ReadyPart)
     """How it shows that it is ready. The command is not run before."""
-    stop: Annotated[Annotated[list[Text], Field(min_length=1)] | Text, ByShape()] = "TERM"
+    stop: Annotated[Arguments | Text, ByShape()] = "TERM"
     """Signal that ends it, such as `INT`, or a command."""
     restart: Annotated[Restart, ONE_OF] = "sample"
     """`sample`: a new process for each sample. `session`: one process for all samples of a

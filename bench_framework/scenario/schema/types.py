@@ -163,6 +163,10 @@ Linker: TypeAlias = Annotated[Literal["mold", "lld", "gold", "bfd"], ONE_OF]
 Version: TypeAlias = Annotated[str, read_by(scalars.version), WithJsonSchema(SCALAR)]
 Words: TypeAlias = Annotated[list[Text], read_by(scalars.words), WithJsonSchema(SCALARS)]
 """A list of strings, or one string that is split at spaces."""
+Arguments: TypeAlias = Annotated[list[Text], Field(min_length=1)]
+"""Program and arguments of a command."""
+Values: TypeAlias = Annotated[dict[Text, Text], Field(min_length=1)]
+"""Axis values, at least one."""
 NotText: TypeAlias = Annotated[Text, WithJsonSchema(NEVER)]
 """Branch of a union that accepts every other shape, so that the message can name the right one."""
 NotPercent: TypeAlias = Annotated[Percent, WithJsonSchema(NEVER)]
@@ -373,10 +377,8 @@ _READERS: Final[dict[Any, Any]] = {
     ],
     written.Fraction: Percent,
     written.Positive: Positive,
-    written.Selection: Annotated[dict[Text, Text], Field(min_length=1)],
-    written.Selections: Annotated[
-        tuple[Annotated[dict[Text, Text], Field(min_length=1)], ...], Field(min_length=1)
-    ],
+    written.Selection: Values,
+    written.Selections: Annotated[tuple[Values, ...], Field(min_length=1)],
     written.Share: Level,
 }
 """The type, for pydantic, of the values of each type of the plan."""

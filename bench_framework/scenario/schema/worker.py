@@ -12,6 +12,7 @@ from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, Scalar, is_null
 from bench_framework.scenario.schema.parts import Commands
 from bench_framework.scenario.schema.types import (
+    Arguments,
     ByShape,
     CacheName,
     CpuList,
@@ -72,7 +73,7 @@ class Worker(Part):
     """Name of a released crate, which cargo fetches from its registry (crates.io)."""
     version: Version | None = None
     """Exact version of `registry`."""
-    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    command: Arguments | None = None
     """Existing program that is not built. Its first word is `{bin}`, and the whole list is the
     default `command`."""
     build: Commands | None = None
@@ -182,7 +183,7 @@ class Pgo(Part):
 
     model_config = also_as(type="boolean")
 
-    train: Annotated[list[Text], Field(min_length=1)] | None = None
+    train: Arguments | None = None
     """Command whose run is the training, in the folder of this file; `{bin}` is the instrumented
     program. Default: the command of the scenario."""
 
@@ -230,7 +231,7 @@ class Setting(Part):
     preload_allocator: Text | None = Field(default=None, alias="preload-allocator")
     """Allocator that replaces `malloc` in the unchanged program by LD_PRELOAD: `jemalloc`,
     `mimalloc`, `snmalloc`, the path of a shared library, or `system` for none."""
-    command: Annotated[list[Text], Field(min_length=1)] | None = None
+    command: Arguments | None = None
     """Program and arguments instead of `command` and `worker.command`, for a program that is not
     built. The first word is the program."""
     args: list[Text] = []
