@@ -184,7 +184,8 @@ def apply(document: YamlFile, overrides: Sequence[str]) -> None:
             document.problems.append(Problem.create("BC112", file, at))
             continue
         try:
-            value = parse(text, file, len(name) + 1) if text.strip() else _nothing(file, len(name))
+            nothing = YamlFile(Scalar("", plain=True), Place(file, Position(1, len(name) + 1)), {})
+            value = parse(text, file, len(name) + 1) if text.strip() else nothing
         except Unreadable as unreadable:
             document.problems.append(unreadable.problem)
             continue
@@ -197,11 +198,6 @@ def apply(document: YamlFile, overrides: Sequence[str]) -> None:
             continue
         given.add(name.strip())
     _keep_rounds_ordered(document, given)
-
-
-def _nothing(file: str, before: int) -> YamlFile:
-    """Return an empty value. Its position is the equals sign, which follows `before` characters."""
-    return YamlFile(Scalar("", plain=True), Place(file, Position(1, before + 1, 1)), {})
 
 
 def _set(document: YamlFile, path: list[str], value: YamlFile) -> Problem | None:

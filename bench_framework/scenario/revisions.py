@@ -43,6 +43,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
     taken = {axis.name for axis in plan.axes}
     axis = next(name for name in AXIS_NAMES if name not in taken)
     names = {side: short_name(commit) for side, commit in commits.items()}
+    first, *_, last = commits
     holes, measured = [*plan.holes], list[tuple[Cell, Variant, Input]]()
     for cell in plan.cells:
         variant, given = plan.variant(cell.variant_id), plan.input(cell.input_id)
@@ -51,8 +52,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         elif cell.role is not Role.CONTROL:
             bound = cell.role is Role.BOUND
             code = ReasonCode.BOUND_OF_REVISIONS if bound else ReasonCode.EXPERIMENT_OF_REVISIONS
-            reason = Reason(code)
-            holes.append(Hole((*variant.values, *given.values), reason))
+            holes.append(Hole((*variant.values, *given.values), Reason(code)))
     several = len({cell.variant_id for cell, _, _ in measured}) > 1
     variants, inputs, cells = list[Variant](), list[Input](), list[Cell]()
     for cell, variant, given in measured:
@@ -78,18 +78,18 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
                     variant_id=at.id,
                     input_id=item.id,
                     label=at.label,
-                    role=Role.CANDIDATE if side in [*commits][1:] else Role.BASELINE,
+                    role=Role.BASELINE if side == first else Role.CANDIDATE,
                 )
             )
         if plan.measure.control:
             baseline = cells[-len(commits)]
-            control = cell_id(cell, next(iter(commits)), CONTROL_LABEL)
+            control = cell_id(cell, first, CONTROL_LABEL)
             cells.append(replace(baseline, id=control, label=CONTROL_LABEL, role=Role.CONTROL))
-    about = {
-        side: f"commit {c}" if c else "the files in the work tree" for side, c in commits.items()
-    }
-    values = tuple(AxisValue(side, names[side], about[side]) for side in commits)
-    heads = {cell.id: (cell_id(cell, [*commits][-1]),) for cell, _, _ in measured}
+    values = tuple(
+        AxisValue(side, names[side], f"commit {commit}" if commit else "the files in the work tree")
+        for side, commit in commits.items()
+    )
+    heads = {cell.id: (cell_id(cell, last),) for cell, _, _ in measured}
     return replace(
         plan.pairs_only(),
         question=question,
