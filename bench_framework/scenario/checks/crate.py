@@ -31,8 +31,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if worker.crate is None:
         return
     if worker.crate == BUILTIN and worker.bin not in bundled.workers():
-        place, names = ("worker", "bin"), similar(worker.bin, bundled.workers())
-        yield scenario.value_problem(place, "BC305.no-bundled-worker", bin=worker.bin, **names)
+        place, key, known = ("worker", "bin"), "BC305.no-bundled-worker", bundled.workers()
+        yield scenario.value_problem(place, key, bin=worker.bin, **similar(worker.bin, known))
         return
     try:
         if worker.crate == BUILTIN:
@@ -62,9 +62,11 @@ def _missing(scenario: Scenario, missing: CrateMissing) -> Problem:
     worker = scenario.spec.worker
     if missing.package:
         place = ("worker", "package" if worker.package is not None else "crate")
-        names = similar(worker.package, missing.known)
-        key = "BC306.no-package" if any(names.values()) else "BC306.no-package-near"
-        return scenario.value_problem(place, key, crate=worker.crate, missing=missing, **names)
+        near, known = suggest(worker.package, missing.known), list_names(missing.known)
+        key = "BC306.no-package" if near or known else "BC306.no-package-near"
+        return scenario.value_problem(
+            place, key, crate=worker.crate, missing=missing, near=near, known=known
+        )
     return scenario.value_problem(
         ("worker", "crate"), "BC301.no-crate", crate=worker.crate, missing=missing
     )
@@ -93,8 +95,13 @@ def _benches(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
         return
     for name in worker.bench.target:
         if name != "all" and name not in crate.benches:
-            names, key = similar(name, crate.benches), "BC305.no-bench"
-            yield scenario.value_problem(place, key, crate=crate.name, bench=name, **names)
+            yield scenario.value_problem(
+                place,
+                "BC305.no-bench",
+                crate=crate.name,
+                bench=name,
+                **similar(name, crate.benches),
+            )
         elif not enabled(worker, crate, crate.benches.get(name, ())):
             key, needed_text = "BC305.bench-without-features", list_names(crate.benches[name])
             yield scenario.value_problem(place, key, bench=name, needed=needed_text)

@@ -6,8 +6,9 @@ from bench_framework.errors import Problem
 from bench_framework.model.formula import FormulaError, Unit, parse
 from bench_framework.scenario.checks.rules import check_values
 from bench_framework.scenario.definition import Scenario
+from bench_framework.scenario.document import suggest
 from bench_framework.scenario.matrix import combine
-from bench_framework.scenario.scalars import similar
+from bench_framework.scenario.scalars import list_names
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -60,6 +61,6 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
         units[name] = formula.unit
         for cell in formula.cells:
             if cell not in cells and cell not in scenario.lost:
-                names = similar(cell, cells)
-                key = "BC209.no-cell" if any(names.values()) else "BC209.no-cell-near"
-                yield scenario.value_problem(path, key, cell=cell, **names)
+                near, known = suggest(cell, cells), list_names(cells)
+                key = "BC209.no-cell" if near or known else "BC209.no-cell-near"
+                yield scenario.value_problem(path, key, cell=cell, near=near, known=known)

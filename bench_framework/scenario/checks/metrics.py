@@ -132,8 +132,13 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
             known = [name for name in METRICS if not _refusal(scenario, name)]
             declared = ((n, p) for n, p in spec.metrics.items() if n not in METRICS)
             known += [name for name, part in declared if part.direction != "none"]
-            key, names = "BC206.metric-cannot-be-judged", similar(metric, known)
-            yield scenario.value_problem(place, key, metric=metric, reason=reason, **names)
+            yield scenario.value_problem(
+                place,
+                "BC206.metric-cannot-be-judged",
+                metric=metric,
+                reason=reason,
+                **similar(metric, known),
+            )
 
 
 def _refusal(scenario: Scenario, metric: str) -> str:
@@ -167,7 +172,7 @@ def _limits(scenario: Scenario) -> Iterator[Problem]:
     known = [*METRICS, *spec.metrics]
     for metric in spec.margin if isinstance(spec.margin, dict) else ():
         if metric not in known and metric not in scenario.lost:
-            names = similar(metric, known)
+            path = ("margin", metric)
             yield scenario.key_problem(
-                ("margin", metric), "BC206.no-metric", metric=metric, **names
+                path, "BC206.no-metric", metric=metric, **similar(metric, known)
             )

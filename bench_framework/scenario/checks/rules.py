@@ -66,8 +66,9 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
         if {name, value} & scenario.lost:
             continue
         if axis is None:
-            names = similar(name, scenario.axes)
-            yield scenario.key_problem((*path, name), "BC201.no-axis", name=name, **names)
+            yield scenario.key_problem(
+                (*path, name), "BC201.no-axis", name=name, **similar(name, scenario.axes)
+            )
         elif axis.kind == "input":
             yield scenario.key_problem((*path, name), "BC201.axis-of-input", name=name)
         elif value not in axis.settings:

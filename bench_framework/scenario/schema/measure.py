@@ -148,8 +148,13 @@ class Measure(Part):
 def _known_metrics(policy: GatePolicy) -> None:
     gated = [name for name, _ in policy.margins]
     for metric in policy.require:
-        names = scalars.similar(metric, gated)
-        refuse(metric not in gated, "BC108.metric-not-gated", "require", metric=metric, **names)
+        refuse(
+            metric not in gated,
+            "BC108.metric-not-gated",
+            "require",
+            metric=metric,
+            **scalars.similar(metric, gated),
+        )
 
 
 Gate: TypeAlias = Annotated[GatePolicy, PlanPart(_known_metrics)]

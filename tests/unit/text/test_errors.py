@@ -25,6 +25,7 @@ OTHER_CALLS: Final = {"frozenset", "error_text"}
 GIVEN_BY_HELPER: Final = {
     "block_event": {"label"},
     "require_linux": {"system"},
+    "similar": {"near", "known"},
     "unknown": {"near", "known"},
     "_too_many": {"count", "pair"},
     "split_command": {"text", "reason"},
@@ -103,9 +104,16 @@ def assigned_keys(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
             yield from ((ast.unparse(name), key) for name, part in pairs for key in keys_in(part))
 
 
+def values_of(keyword: ast.keyword) -> set[str]:
+    """Return the name of the value of an argument, or those of the values that `**helper()` gives."""
+    if keyword.arg is None and isinstance(keyword.value, ast.Call):
+        return GIVEN_BY_HELPER.get(name_of(keyword.value), {""})
+    return {keyword.arg or ""}
+
+
 def values_given(call: ast.Call) -> set[str]:
     """Return the names of the values that a call gives to its texts."""
-    name, given = name_of(call), {keyword.arg or "" for keyword in call.keywords}
+    name, given = name_of(call), set[str]().union(*map(values_of, call.keywords))
     given -= OTHER_KEYWORDS | DETAILS_OF_HELPER.get(name, set())
     return given | GIVEN_BY_HELPER.get(name, set())
 
