@@ -54,9 +54,8 @@ def load(path: Path, *, overrides: Sequence[str] = (), text: str | None = None) 
     except Unreadable as unreadable:
         sources = {} if unreadable.problem.at is None else {file: content}
         raise ScenarioError((unreadable.problem,), sources) from None
-    document.data = mask_document(
-        document.data
-    )  # a secret that an override replaces is in the stored text
+    # A secret that an override replaces is in the stored text.
+    document.data = mask_document(document.data)
     apply(document, overrides)
     if not isinstance(document.data, dict):
         problem = document.value_problem((), "BC102.scenario-not-a-mapping")
