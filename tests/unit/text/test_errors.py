@@ -25,15 +25,15 @@ OTHER_CALLS: Final = {"frozenset", "error_text"}
 GIVEN_BY_HELPER: Final = {
     "block_event": {"label"},
     "require_linux": {"system"},
-    "similar": {"near", "known"},
     "unknown": {"near", "known"},
     "_too_many": {"count", "pair"},
     "split_command": {"text", "reason"},
     "_refused": {"library", "program"},
     "unreachable": {"address", "tls"},
     "connected": {"address", "tls"},
+    "similar": {"near", "known"},
 }
-"""Values that a function adds to those of its callers."""
+"""Values that a function adds to those of its callers, or returns for `**`."""
 DETAILS_OF_HELPER: Final = {"fault": {"where", "cause"}}
 """Keywords of a function that become details."""
 
