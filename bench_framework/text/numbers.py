@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
@@ -343,6 +343,15 @@ def format_percent(
     value = decimal(fraction) * 100
     text = fixed(value, decimals) if decimals is not None else shortest(float(value), digits)
     return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
+
+
+def format_levels(levels: Collection[float]) -> str:
+    """Name confidence intervals by their lowest and highest level: ``97.5 to 99.94 % CI``."""
+    # No level is rounded up to 100 %: two digits of its error are printed.
+    errors = (Decimal(shortest(1 - level, 2)) for level in (min(levels), max(levels)))
+    lowest, highest = (f"{(100 - 100 * error).normalize():f}" for error in errors)
+    several = f"{lowest} to {highest}" if lowest != highest else lowest
+    return f"{several}{THIN_SPACE}% CI"
 
 
 def grouped(number: int, separator: str = " ") -> str:

@@ -22,7 +22,6 @@ from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import (
-    CONFIRMATION_LEVEL,
     BudgetFinding,
     Explanation,
     Failure,
@@ -30,13 +29,19 @@ from bench_framework.model.result.gate import (
     Gating,
     PairState,
 )
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
-from bench_framework.text.numbers import format_clock, format_percent, interim_analyses
+from bench_framework.text.numbers import (
+    format_clock,
+    format_levels,
+    format_percent,
+    interim_analyses,
+)
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
 from bench_framework.units import counted
@@ -58,7 +63,7 @@ STATE_WORDS: Final = {
 RESULTS: Final = {
     EXIT_DONE: ("✓", "+", "passed"),
     EXIT_WORSE: ("▲", "^", "regressions found"),
-    EXIT_NOT_MEASURED: ("✕", "x", "not everything measured"),
+    EXIT_NOT_MEASURED: ("✕", "x", "not everything could be measured"),
     EXIT_NOT_JUDGED: ("?", "?", "inconclusive"),
     EXIT_INTERRUPTED: ("·", "-", "interrupted"),
 }
@@ -166,13 +171,15 @@ def page_of(
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
-    rows = [_row(plan, pair, gating.level, seconds[pair.cell_id]) for pair in gating.pairs]
+    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     order = (*FULL_ROWS, "passed")
     risk, family = format_percent(gating.level), counted(gating.family, "timed comparison")
+    # A row with two measurements states the level of each.
+    once = (pair.comparison for pair in gating.pairs if pair.again is None)
     how = (
-        f"{counted(gating.rounds, 'round')}; brackets: {_interval(gating.level)}; probability of a "
+        f"{counted(gating.rounds, 'round')}; {_levels('brackets: {}; ', once)}probability of a "
         f"false alarm in the first measurement: at most {risk}, for {family} and "
         f"{interim_analyses(gating.looks)}"
     )
@@ -276,20 +283,23 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
     return GateRow(where, _MEASUREMENT, "failed", "✕", "x", failure.text, took, word)
 
 
-def _interval(level: float) -> str:
-    """Return the name of the confidence intervals of a measurement."""
-    return f"{format_percent(1 - level, digits=4)} CI"
+def _levels(form: str, comparisons: Iterable[Comparison | None]) -> str:
+    """Return a form with the levels of the intervals of comparisons; empty without an interval."""
+    shown = [c.shown for c in comparisons if c is not None and c.statistic != "exact"]
+    levels = {interval.level for interval in shown if interval is not None}
+    return form.format(format_levels(levels)) if levels else ""
 
 
-def _row(plan: Plan, pair: GatedPair, level: float, seconds: float) -> GateRow:
+def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     # A page of two revisions names them once.
     texts = [
         text if plan.revisions is None else brief for text, brief in (pair.text, pair.again_text)
     ]
     parts = [texts[0]] if texts[0] else []
     if texts[1]:
-        parts = [f"first measurement ({_interval(level)}): {part}" for part in parts]
-        parts.append(f"second measurement ({_interval(CONFIRMATION_LEVEL)}): {texts[1]}")
+        first, second = (_levels(" ({})", [c]) for c in (pair.comparison, pair.again))
+        parts = [f"first measurement{first}: {part}" for part in parts]
+        parts.append(f"second measurement{second}: {texts[1]}")
     parts += [phrase(reason) for reason in pair.reasons if not _is_stated(pair, reason)]
     g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
     place = _place(plan, pair.cell_id)

@@ -14,7 +14,7 @@ from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating, PairText
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage, GateRow
 
@@ -49,23 +49,37 @@ def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gating = Gating((), 0.01, 2, 11, 12, 0, ())
     gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
-    assert (
-        gate.how
-        == f"12 rounds; brackets: 99\u202f% CI; {risk}, for 2 timed comparisons and 11 interim analyses"
-    )
+    assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
 
 
-def test_each_of_two_measurements_has_the_level_of_its_interval() -> None:
+def compared(verdict: Verdict, level: float) -> Comparison:
+    interval = Interval(1.0, 0.99, 1.01, level)
+    limits = Thresholds(0.02, 0.0)
+    return Comparison("", "", "wall", "headline", verdict, thresholds=limits, shown=interval)
+
+
+def test_the_page_states_the_level_of_each_interval() -> None:
     plan = sample().plan
     cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
-    c = Comparison(cell.id, "", "wall", "headline", Verdict.WORSE, thresholds=Thresholds(0.02, 0.0))
     first, second = PairText("x", "61 % slower [8, 123]"), PairText("x", "80 % slower [20, 138]")
-    pair = GatedPair(cell.id, "wall", 0.02, "worse", c, first, again=c, again_text=second)
-    gating = Gating((pair,), 0.01 / 3, 2, 11, 12, 1, ())
-    (line,) = gate_page.page_of(plan, gating, (), "20260101T0000Z", "").rows
-    one, two = line.sentence.split("; ")
-    assert one.startswith("first measurement (99.67\u202f% CI): ")
-    assert two.startswith("second measurement (95\u202f% CI): ")
+    same = PairText("x", "equivalent (within ±2 %): +0.03 % [−0.20, +0.26]")
+    worse = compared(Verdict.WORSE, 1 - 1e-6), compared(Verdict.WORSE, 0.995)
+    equal = compared(Verdict.EQUIVALENT, 0.975)
+    twice = GatedPair(
+        cell.id, "wall", 0.02, "worse", worse[0], first, again=worse[1], again_text=second
+    )
+    once = GatedPair(cell.id, "cpu", 0.02, "passed", equal, same)
+    other = replace(once, comparison=compared(Verdict.WORSE, 0.999375), state="suspicious")
+
+    def page_of(*pairs: GatedPair) -> GatePage:
+        gating = Gating(pairs, 0.01, 2, 4, 12, 1, ())
+        return gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+
+    one, two = page_of(twice, once).rows[0].sentence.split("; ")
+    assert one.startswith("first measurement (99.9999\u202f% CI): ")
+    assert two.startswith("second measurement (99.5\u202f% CI): ")
+    assert "; brackets: 97.5\u202f% CI; " in page_of(twice, once).how
+    assert "; brackets: 97.5 to 99.938\u202f% CI; " in page_of(once, other).how
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
