@@ -206,7 +206,7 @@ def test_a_decision_is_one_word_and_its_exit_code(
     if word:
         assert done.stdout == f"{word}\n"
     else:
-        assert done.stdout.startswith("✕ Benchmarks: not everything measured")
+        assert done.stdout.startswith("✕ Benchmarks: not everything could be measured")
     assert folder.document["decision"] == (word or None)
     # An existing record is decided by the same rule.
     assert folder("gate", "--no-confirm", "--decide").returncode == code

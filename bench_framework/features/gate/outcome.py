@@ -84,16 +84,17 @@ def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
 
 
 def _worse(gating: Gating) -> list[str]:
+    once, twice = "", ""
+    if len(gating.hosts) == BOTH:
+        first, second = gating.hosts
+        once, twice = f": on host {first}", f": on host {first}, confirmed on host {second}"
+    pairs = gating.in_state("worse")
+    # An exact value is not an estimate, and has no second pass.
+    exact = [pair for pair in pairs if pair.comparison.family == "exact"]
     # The estimate is compared with the margin. The interval may reach into it.
-    pairs, what = gating.in_state("worse"), "worse, estimated at more than tolerated"
-    if len(gating.hosts) < BOTH:
-        return _counted(pairs, what)
-    first, second = gating.hosts
-    # An exact metric has no second pass.
-    twice = [pair for pair in pairs if pair.again is not None]
-    lines = _counted(twice, f"{what} on host {first}, confirmed on host {second}")
-    once = [pair for pair in pairs if pair.again is None]
-    return lines + _counted(once, f"{what} on host {first}")
+    estimated = [pair for pair in pairs if pair not in exact]
+    lines = _counted(estimated, f"worse, estimated at more than tolerated{twice}")
+    return lines + _counted(exact, f"worse than tolerated{once}")
 
 
 def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:

@@ -149,6 +149,10 @@ def test_a_binary_that_grew_fails_at_once() -> None:
         ("binary_size", "worse"),
     }
     assert gating.exit_code == 1
+    # An exact value is not an estimate, and no other host confirms it.
+    assert gating.reasons == ("1 comparison: worse than tolerated",)
+    on_hosts = outcome.conclude(replace(gating, hosts=("x", "y")), plan.judge.gate)
+    assert on_hosts.reasons == ("1 comparison: worse than tolerated: on host x",)
 
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
