@@ -52,12 +52,12 @@ WORDS: Final[dict[Verdict, Words]] = {
 }
 """Words of each verdict, in the order of the glossary."""
 MEANINGS: Final[dict[Verdict, str]] = {
-    Verdict.BETTER: "significant; the whole confidence interval is below 1 by more than {margin}",
+    Verdict.BETTER: "significant; better by more than {margin} in the whole confidence interval",
     Verdict.BETTER_SIZE_UNCERTAIN: "significant, but the difference may be less than {margin}",
     Verdict.EQUIVALENT: "shown to differ by less than {margin}",
     Verdict.INCONCLUSIVE: "the rounds show neither a difference nor equivalence",
     Verdict.WORSE_SIZE_UNCERTAIN: "significant, but the difference may be less than {margin}",
-    Verdict.WORSE: "significant; the whole confidence interval is above 1 by more than {margin}",
+    Verdict.WORSE: "significant; worse by more than {margin} in the whole confidence interval",
     Verdict.SINGLE_RUN: "only one run: a value without a verdict",
     Verdict.OTHER_OUTPUT: "the output differs from the baseline's, so the two are not compared",
     Verdict.NOT_COMPARABLE: "measured under conditions other than those requested",

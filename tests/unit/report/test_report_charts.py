@@ -206,6 +206,13 @@ def test_the_edges_of_a_map_have_the_figures_of_the_table_of_effects(
     assert "changes sign" in means
 
 
+def test_a_map_states_which_ratios_are_better(data: ReportData) -> None:
+    comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
+    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    figures = [require(grid_of(d, data.plan.inputs[0], NO_TABLE)) for d in (data, higher)]
+    assert [figure.label("x").split()[1] for figure in figures] == ["below", "above"]
+
+
 def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(
     data: ReportData,
 ) -> None:
