@@ -7,6 +7,7 @@ from bench_framework.features.record_comparison import sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import is_exact
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
@@ -51,10 +52,11 @@ _LEGEND: Final = (
 )
 
 _IN_ONE_RECORD: Final = (
-    "No time is compared: times of two sessions need a configuration that is the same in both records, and did not "
-    "change. To compare two builds, measure both in the same rounds: `benchctl gate --base REV SCENARIO` builds two "
-    "revisions, and `benchctl ab OLD NEW` compares two files."
+    "The changed configurations are not compared: times of two sessions need a configuration that is the same in both "
+    "records, and did not change. To compare two builds, measure both in the same rounds: `benchctl gate --base REV "
+    "SCENARIO` builds two revisions, and `benchctl ab OLD NEW` compares two files."
 )
+_WITHOUT_ANCHOR: Final = frozenset({ReasonCode.NO_ANCHOR, ReasonCode.ANCHOR_MOVED})
 
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
@@ -94,7 +96,8 @@ def _blocks(bridge: Bridge, claims: Sequence[Claim], unit_family: str) -> Iterat
         rows = [row for row in bridge.cells if row.comparison.metric == metric]
         yield _table(bridge, metric, rows, unit_family)
     timed = [r for r in bridge.cells if r.role == "changed" and not is_exact(r.comparison.metric)]
-    if timed and all(r.comparison.verdict is Verdict.NOT_COMPARABLE for r in timed):
+    reasons = {r.comparison.reason.code if r.comparison.reason else None for r in timed}
+    if timed and reasons <= _WITHOUT_ANCHOR:
         yield blocks.Fallback(_IN_ONE_RECORD)
     if bridge.remarks:
         remarks = "; ".join(bridge.remarks)

@@ -144,6 +144,7 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure() -> None:
     after.machine = lambda _: 1.16
     result = record_comparison.bridge(before.side(), after.side())
     (changed,) = rows(result, "changed")
+    assert "benchctl gate --base" in advice(result)
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
     assert changed.comparison.shown is None
     assert phrase(changed.comparison.reason).startswith("the anchor changed: +1")
@@ -210,6 +211,7 @@ def test_another_machine_refuses_times_and_keeps_exact_numbers(
         before.side(), after.side(other), ("wall", "cpu", "binary_size")
     )
     assert result.conditions == (condition,)
+    assert "benchctl gate --base" not in advice(result)
     times = [r for r in result.cells if r.comparison.metric != "binary_size"]
     assert {r.comparison.verdict for r in times} == {Verdict.NOT_COMPARABLE}
     sizes = rows(result, "changed", "binary_size")
