@@ -21,10 +21,11 @@ from bench_framework.model.facts.summary import (
 )
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison
 from bench_framework.model.result.structure import Effect
-from bench_framework.model.verdict import Share, Verdict
+from bench_framework.model.verdict import Interval, Share, Verdict
 from bench_framework.stats.portable_math import log
 
 MOST_EFFECTS: Final = 3
@@ -73,21 +74,42 @@ def _unstable(view: SummaryView) -> Iterator[Claim]:
 
 
 def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:
-    """Yield the comparisons with the baseline in each declared metric that is judged but not the main one."""
+    """Yield the comparisons with the baseline in each declared metric that is judged but not the main one.
+
+    A contrast that the scenario names has its own line.
+    """
     baseline = view.plan.baseline_cell(item.id)
     declared = {metric.name for metric in view.plan.metrics}
     if baseline is None:
         return
+    named = {
+        (frozenset((cell.id, reference.id)), contrast.metric)
+        for contrast, cell, reference in contrast_cells(view.plan, item.id)
+    }
     for metric in view.plan.judge.metrics:
         if metric == view.metric or metric not in declared:
             continue
-        pairs = (view.pair(cell.id, baseline.id, metric) for cell in view.compared(item.id))
-        compared = [view.evidence(c) for c in pairs if c is not None and not c.verdict.refused]
+        pairs = (
+            (c, c.shown)
+            for cell in view.compared(item.id)
+            if (frozenset((cell.id, baseline.id)), metric) not in named
+            and (c := view.pair(cell.id, baseline.id, metric)) is not None
+            and not c.verdict.refused
+        )
+        # One that has no figures states nothing.
+        known = [(c, interval) for c, interval in pairs if interval and interval.bounded]
+        known.sort(key=lambda pair: _urgency(*pair))
+        compared = [view.evidence(c) for c, _ in known]
         if compared:
             more = len(compared) - MOST_JUDGED
             fact = facts.JudgedMetric(compared=tuple(compared[:MOST_JUDGED]), more=max(0, more))
             cells = tuple(dict.fromkeys(c for e in compared for c in e.cells))
             yield Claim("", metric=metric, scope=view.scope(item.id), cells=cells, fact=fact)
+
+
+def _urgency(c: Comparison, interval: Interval) -> tuple[bool, bool, float]:
+    """Return the order of comparisons: worse, better, without a difference; the largest first."""
+    return not c.verdict.worse, not c.verdict.decided, -abs(log(interval.ratio))
 
 
 def _changes(view: SummaryView) -> Iterator[Claim]:

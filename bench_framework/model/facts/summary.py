@@ -171,7 +171,7 @@ class JudgedMetric:
     kind: Literal["summary"] = "summary"
     form: Literal["judged_metric"] = "judged_metric"
     compared: tuple[Evidence, ...]
-    """In the order of the table of results."""
+    """The worse ones first, then the better ones, each with the largest difference first."""
     more: int = 0
     """Further comparisons."""
 

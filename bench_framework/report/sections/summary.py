@@ -160,11 +160,10 @@ def lines(data: ReportData) -> list[Claim]:
     # The decision says which variant is best on every input.
     left_out = (facts.UnstableRatios, *((facts.BestEverywhere,) if recommended(data) else ()))
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
-    first = [
-        c
-        for c in summary
-        if isinstance(c.fact, facts.JudgedMetric | facts.Resources | facts.MeanEffects)
-    ]
+    # Several declared metrics leave room for memory and effects.
+    judged = [c for c in summary if isinstance(c.fact, facts.JudgedMetric)]
+    others = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
+    first = [*judged[:1], *others]
     chosen = [
         *takeaways,
         *contrasts[:MOST_CONTRASTS],

@@ -7,6 +7,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import RevisionsAnswer
 from bench_framework.model.facts.summary import (
     Confidence,
@@ -71,22 +72,39 @@ def test_comparisons_are_counted_by_input() -> None:
     assert (more.total, more.references, more.contrasts) == (6, 2, 0)
 
 
-def test_a_declared_metric_that_is_judged_is_in_the_summary() -> None:
+def judged_pops(pops: dict[str, float], *contrasts: tuple[str, str]) -> list[Claim]:
+    """Return the claims about a metric with a value of each program; one without a value has none."""
     example = Study(arms=("a", "b", "c", "d", "e"), policy=JudgePolicy(metrics=("wall", "pops")))
-    pops = DeclaredMetric("pops", "stdout", "count", direction="lower")
-    plan = replace(example.plan, metrics=(pops,))
+    metric = DeclaredMetric("pops", "stdout", "count", direction="lower")
+    ids = {example.arm_of(c): c.variant_id for c in reversed(example.plan.cells)}
+    inputs = (example.plan.inputs[0].id,)
+    named = (NamedContrast("x", ids[b], ids[a], inputs, "pops") for b, a in contrasts)
+    plan = replace(example.plan, metrics=(metric,), contrasts=tuple(named))
     program = {cell.id: example.arm_of(cell) for cell in plan.cells}
     blocks = [
-        replace(b, metrics={"pops": 100.0 if program[b.cell_id] in ("a", "control") else 200.0})
-        for b in example.blocks(timing({"b": -0.2, "c": -0.3}))
+        replace(b, metrics={"pops": pops[name]} if (name := program[b.cell_id]) in pops else {})
+        for b in example.blocks(timing({"b": -0.3, "c": -0.2}))
     ]
     judged = judge(plan, blocks, {}, example.inputs(), example.looks())
-    (claim,) = [c for c in judged.claims if isinstance(c.fact, JudgedMetric)]
+    return [c for c in judged.claims if isinstance(c.fact, JudgedMetric)]
+
+
+def test_a_declared_metric_that_is_judged_is_in_the_summary_with_the_worse_first() -> None:
+    values = {"a": 100.0, "control": 100.0, "b": 100.0, "c": 50.0, "d": 110.0, "e": 200.0}
+    (claim,) = judged_pops(values)
     assert isinstance(claim.fact, JudgedMetric)
     assert claim.metric == "pops"
-    assert [e.subject for e in claim.fact.compared][:2] == ["c", "b"]
-    assert {e.verdict for e in claim.fact.compared} == {Verdict.WORSE}
+    assert [e.subject for e in claim.fact.compared] == ["e", "d", "c"]
+    assert [e.verdict for e in claim.fact.compared] == [Verdict.WORSE, Verdict.WORSE, Verdict.BETTER]
     assert claim.fact.more == 1
+
+
+def test_neither_a_contrast_nor_a_comparison_without_figures_is_in_the_line_of_a_metric() -> None:
+    values = {"a": 100.0, "control": 100.0, "b": 100.0, "c": 0.0, "d": 110.0}
+    (claim,) = judged_pops(values, ("d", "a"))
+    assert isinstance(claim.fact, JudgedMetric)
+    assert [e.subject for e in claim.fact.compared] == ["b"]
+    assert not judged_pops({"a": 100.0, "control": 100.0, "d": 110.0}, ("a", "d"))
 
 
 def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:

@@ -8,6 +8,7 @@ import pytest
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
+from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
 from bench_framework.model.plan.arguments import BIN, INPUT, Word
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import CacheState, Hole, Role
@@ -184,6 +185,14 @@ def test_a_large_noise_floor_is_a_warning_of_the_answer(data: ReportData) -> Non
     assert warnings(0.01) == []
     (text,) = warnings(0.13312)
     assert text == ("Differences below the noise floor of 14\u202f% can remain undetected.")
+
+
+def test_several_declared_metrics_leave_room_for_memory_and_effects(data: ReportData) -> None:
+    judged = [Claim("", metric=name, fact=JudgedMetric(compared=())) for name in ("x", "y", "z")]
+    judgement = replace(data.judgement, claims=(*judged, *data.judgement.claims))
+    lines = summary.lines(replace(data, judgement=judgement))
+    kinds = [type(claim.fact) for claim in lines]
+    assert kinds[1:4] == [JudgedMetric, Resources, MeanEffects]
 
 
 @pytest.mark.parametrize(("direction", "expected"), [("lower", 1.25), ("higher", 0.8)])
