@@ -100,6 +100,11 @@ class HostsCompared:
     text: str = ""
     """The sentence about it, without a full stop."""
 
+    @property
+    def higher(self) -> bool:
+        """True if larger values are better, so that a judged ratio is the inverse of the values' one."""
+        return self.direction == "higher"
+
 
 @dataclass(frozen=True, slots=True)
 class HostComparison:
@@ -151,9 +156,10 @@ def say(compared: HostsCompared) -> str:
     return f"{name(compared)}{head}: {'; '.join(parts)}"
 
 
-def summary(kind: KindSummary, margin: float) -> str:
+def summary(kind: KindSummary, compared: HostsCompared) -> str:
     """Return the sentence about the random effects of a kind of hosts, with a full stop."""
-    ratio = show_ratio(*kind.interval.figures, margin, keep=False)
+    interval = kind.interval.of_values(higher=compared.higher)
+    ratio = show_ratio(*interval.figures, compared.margin, keep=False)
     return (
         f"Random effects over {counted(len(kind.hosts), 'host')} of kind {kind.kind}: mean ratio "
         f"{ratio} (95{THIN_SPACE}% CI), standard deviation between hosts {percent(kind.between)}."

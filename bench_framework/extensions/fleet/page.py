@@ -81,11 +81,9 @@ def document(compared: HostComparison) -> Document:
 
 
 def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
-    inverted = one.direction == "higher"
-    pair = (one.reference, one.candidate) if inverted else (one.candidate, one.reference)
     caption = (
-        f"{name(one)}: {noun(one.metric)} by host. Ratios are {' ÷ '.join(pair)}, each within one "
-        "host. Verdicts are those of the records."
+        f"{name(one)}: {noun(one.metric)} by host. Ratios are {one.candidate} ÷ {one.reference}, "
+        "each within one host. Verdicts are those of the records."
     )
     columns = (
         Column("Host"),
@@ -95,7 +93,7 @@ def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
         Column("Notes", prose=True),
     )
     rows = tuple(_row(one, result) for result in one.results)
-    note = " ".join(summary(kind, one.margin) for kind in one.kinds)
+    note = " ".join(summary(kind, one) for kind in one.kinds)
     anchor, stub = f"by-host-{number}", name(one)
     table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
     return blocks.KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
@@ -105,7 +103,8 @@ def _row(one: HostsCompared, result: HostResult) -> Row:
     verdict, reason = result.verdict, result.reason
     if verdict is None:
         return Row.build(result.host, DASH, "", DASH, reason, reason=reason)
-    ratio = interval_cells(result.interval, verdict, one.margin)
+    interval = result.interval and result.interval.of_values(higher=one.higher)
+    ratio = interval_cells(interval, verdict, one.margin)
     mark = verdict_cell(verdict, one.metric)
     return Row.build(result.host, *ratio, mark, reason, verdict=verdict, reason=reason)
 

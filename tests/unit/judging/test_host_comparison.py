@@ -17,6 +17,7 @@ from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.report.blocks import Table
 from bench_framework.report.render import terminal
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -161,3 +162,12 @@ def test_the_page_has_a_row_per_host_and_a_sentence_per_comparison() -> None:
     assert page.count("20260302T170") == 3
     narrow = terminal.render(document(compared(SLOWER, FASTER)), width=60)
     assert max(map(len, narrow.splitlines())) <= 60
+
+
+def test_the_ratios_of_a_page_are_those_of_the_values() -> None:
+    hosts = [host(n, FASTER, direction="higher") for n in (1, 2, 3)]
+    page = document(compare_hosts(hosts))
+    (table, *_) = [b for s in page.sections for b in s.blocks if isinstance(b, Table)]
+    assert [row.cells[1].value for row in table.rows] == [1 / 0.8] * 3
+    assert f"{PLAN.variants[1].label} ÷ {PLAN.variants[0].label}" in table.caption
+    assert "mean ratio 1.25" in table.note
