@@ -56,7 +56,8 @@ def init(
         Argument(
             metavar="-- ARGS",
             help="Arguments of one run of the program. If exactly one of them is a file, it "
-            "becomes the input, {input}. Default with --input: {input}.",
+            "becomes the input, {input}. Default with --input: {input}. Only `--`: the program needs "
+            "no arguments.",
         ),
     ] = None,
     *,
