@@ -7,8 +7,9 @@
 3. Otherwise the comparison is inconclusive, and a reason says why.
 
 All of these relations use the **interval as reported**: bounds rounded outward to the digits that
-reports print, so that no report shows an interval that contradicts its verdict. See
-`docs/method.md#verdicts` and `docs/method.md#rounding`.
+reports print, so that no report shows an interval that contradicts its verdict. The exception,
+metrics for which larger values are better, is in `docs/method.md#rounding`. See also
+`docs/method.md#verdicts`.
 """
 
 import math
