@@ -24,7 +24,6 @@ from bench_framework.text.numbers import fixed, format_duration, format_size, sh
 from bench_framework.text.words import noun, word
 from bench_framework.units import THIN_SPACE, counted
 
-"""Families of comparisons with the baseline."""
 Row = dict[str, Any]
 _NANO: Final = 1e9
 _TEX: Final = str.maketrans(
