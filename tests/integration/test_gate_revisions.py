@@ -127,7 +127,9 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     assert comment.splitlines()[1] == heading
     # The row has no names of revisions, which the last line states.
     row = next(line for line in comment.splitlines() if "| plain | time |" in line)
-    assert re.search(r"\| time \| first measurement \(99\.\d+\s% CI\): [\d.]+(×|\s%) slower \[", row)
+    assert re.search(
+        r"\| time \| first measurement \(99\.\d+\s% CI\): [\d.]+(×|\s%) slower \[", row
+    )
     assert base[:7] not in row
     assert f"{base[:7]} and {head[:7]} ran interleaved" in comment
     assert project("verify", str(record)).returncode == 0

@@ -95,7 +95,11 @@ def test_a_declared_metric_that_is_judged_is_in_the_summary_with_the_worse_first
     assert isinstance(claim.fact, JudgedMetric)
     assert claim.metric == "pops"
     assert [e.subject for e in claim.fact.compared] == ["e", "d", "c"]
-    assert [e.verdict for e in claim.fact.compared] == [Verdict.WORSE, Verdict.WORSE, Verdict.BETTER]
+    assert [e.verdict for e in claim.fact.compared] == [
+        Verdict.WORSE,
+        Verdict.WORSE,
+        Verdict.BETTER,
+    ]
     assert claim.fact.more == 1
 
 
