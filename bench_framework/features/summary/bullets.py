@@ -82,7 +82,7 @@ def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:
     declared = {metric.name for metric in view.plan.metrics}
     if baseline is None:
         return
-    named = {
+    contrasts = {
         (frozenset((cell.id, reference.id)), contrast.metric)
         for contrast, cell, reference in contrast_cells(view.plan, item.id)
     }
@@ -92,7 +92,7 @@ def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:
         pairs = (
             (c, c.shown)
             for cell in view.compared(item.id)
-            if (frozenset((cell.id, baseline.id)), metric) not in named
+            if (frozenset((cell.id, baseline.id)), metric) not in contrasts
             and (c := view.pair(cell.id, baseline.id, metric)) is not None
             and not c.verdict.refused
         )

@@ -285,8 +285,8 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
 
 def _levels(form: str, comparisons: Iterable[Comparison | None]) -> str:
     """Return a form with the levels of the intervals of comparisons; empty without an interval."""
-    shown = [c.shown for c in comparisons if c is not None and c.statistic != "exact"]
-    levels = {interval.level for interval in shown if interval is not None}
+    intervals = [c.shown for c in comparisons if c is not None and c.statistic != "exact"]
+    levels = {interval.level for interval in intervals if interval is not None}
     return form.format(format_levels(levels)) if levels else ""
 
 

@@ -78,8 +78,8 @@ def judged_pops(pops: dict[str, float], *contrasts: tuple[str, str]) -> list[Cla
     metric = DeclaredMetric("pops", "stdout", "count", direction="lower")
     ids = {example.arm_of(c): c.variant_id for c in reversed(example.plan.cells)}
     inputs = (example.plan.inputs[0].id,)
-    named = (NamedContrast("x", ids[b], ids[a], inputs, "pops") for b, a in contrasts)
-    plan = replace(example.plan, metrics=(metric,), contrasts=tuple(named))
+    items = (NamedContrast("x", ids[b], ids[a], inputs, "pops") for b, a in contrasts)
+    plan = replace(example.plan, metrics=(metric,), contrasts=tuple(items))
     program = {cell.id: example.arm_of(cell) for cell in plan.cells}
     blocks = [
         replace(b, metrics={"pops": pops[name]} if (name := program[b.cell_id]) in pops else {})
