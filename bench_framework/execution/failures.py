@@ -5,7 +5,6 @@ of programs that write to it. So a command that failed is repeated outside timin
 """
 
 import contextlib
-import re
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.record.run import SIGNAL_BASE, Block, Event
+from bench_framework.scenario.selection import condition
 from bench_framework.store.layout import Raw
 from bench_framework.text.errors import new_event
 
@@ -193,21 +193,10 @@ def reproduction(plan: Plan, cell: Cell) -> str:
     variant, revisions = plan.variant(cell.variant_id), plan.revisions
     # The input of two revisions has all values that the scenario knows.
     values = plan.input(cell.input_id).values if revisions else plan.values_of(cell)
-    terms = [_term(name, value) for name, value in values]
+    terms = [condition(name, value) for name, value in values]
     if variant.experiment:
-        terms.insert(0, _term("experiment", variant.experiment))
+        terms.insert(0, condition("experiment", variant.experiment))
     only = f" -k {shlex.quote(' '.join(terms))}" if terms else ""
     settings = [word for override in plan.invocation.overrides for word in ("-S", override)]
     end = shlex.join(("--quick", *(revisions.words if revisions else ())))
     return f"benchctl run {shlex.join((plan.scenario_path, *settings))}{only} {end}"
-
-
-def _term(name: str, value: str) -> str:
-    """Return a condition of ``-k``; a value with both kinds of quotes becomes a pattern."""
-    if re.fullmatch(r"[\w.+-]+", value):
-        return f"{name}={value}"
-    for quote in "'\"":
-        if quote not in value:
-            return f"{name}={quote}{value}{quote}"
-    pattern = re.escape(value).replace("'", ".")
-    return f"{name}~'^{pattern}$'"

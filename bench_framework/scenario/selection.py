@@ -90,6 +90,17 @@ def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, 
     )
 
 
+def condition(name: str, value: str) -> str:
+    """Return the condition of ``-k`` that selects one value."""
+    if re.fullmatch(r"[^\s,|'\"]+", value):
+        return f"{name}={value}"
+    for quote in "'\"":
+        if quote not in value:
+            return f"{name}={quote}{value}{quote}"
+    pattern = re.escape(value).replace("'", r"\x27")
+    return rf"{name}~'^{pattern}\Z'"
+
+
 def words_of(variant: Variant, given: Input | None = None) -> dict[str, str]:
     """Return the values of a cell, or of a variant, by the names that a selection may use."""
     words = {"variant": variant.label, **dict(variant.values)}

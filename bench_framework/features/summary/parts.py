@@ -16,6 +16,7 @@ from bench_framework.model.facts.parts import BestParts, BetterValue
 from bench_framework.model.plan.plan import Cell, Plan, Values
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.scenario.selection import condition
 
 _FIXED: Final = frozenset({ReasonCode.EXCLUDED, ReasonCode.PAIRED_AXES})
 """Reasons why a combination cannot be measured without another scenario."""
@@ -178,12 +179,6 @@ def _command(plan: Plan, combination: Values) -> str:
     if reasons & _FIXED or words[1:2] != ["run"] or "-k" in words:
         return ""
     several = {axis.name for axis in plan.axes if len(axis.values) > 1}
-    conditions = " ".join(
-        f"{axis}={_quoted(value)}" for axis, value in combination if axis in several
-    )
+    conditions = " ".join(condition(a, v) for a, v in combination if a in several)
     design = ["-S", "design=full"] if reasons & _OF_DESIGN else []
     return shlex.join([*words, *design, "-k", conditions])
-
-
-def _quoted(value: str) -> str:
-    return f'"{value}"' if " " in value or "," in value else value

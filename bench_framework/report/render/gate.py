@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
+from bench_framework.scenario.selection import condition
 from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import (
@@ -249,17 +249,11 @@ def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     cell = plan.cell(pair.cell_id)
     values = dict(plan.values_of(cell))
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
-    words = " ".join(f"{n}={_quoted(v)}" for n, v in values.items() if n not in arms)
-    words = words or f"variant={_quoted(plan.variant(cell.variant_id).label)}"
+    words = " ".join(condition(n, v) for n, v in values.items() if n not in arms)
+    words = words or condition("variant", plan.variant(cell.variant_id).label)
     ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
     percent = math.ceil((max(ratios, default=1.0) - 1) * 100)
     return {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
-
-
-def _quoted(value: str) -> str:
-    if not re.search(r"[\s,|'\"]", value):
-        return value
-    return f'"{value}"' if "'" in value else f"'{value}'"
 
 
 _BUDGET_ROWS: Final = {
