@@ -316,6 +316,11 @@ def format_duration(seconds: float, *, digits: int = 3) -> str:
     return f"{significant(seconds * scale, digits)}{THIN_SPACE}{unit}"
 
 
+def format_moment(timestamp: str) -> str:
+    """Format a moment in UTC, such as ``2026-03-02T17:04:11Z``, to the minute: ``2026-03-02 17:04``."""
+    return timestamp[:16].replace("T", " ")
+
+
 def format_clock(seconds: float) -> str:
     """Format a waiting time: ``"42 s"``, ``"3 min 20 s"``, ``"2 h 05 min"``."""
     whole = max(0, round(seconds))

@@ -96,6 +96,7 @@ def show(context: typer.Context, name: Name) -> None:
     """Show a baseline: its record, its machine, and its file."""
     from bench_framework.extensions.history.baselines import document
     from bench_framework.store import baselines
+    from bench_framework.text.numbers import format_moment
 
     console: Console = context.obj
     baseline = baselines.find(console.results, name)
@@ -104,7 +105,7 @@ def show(context: typer.Context, name: Name) -> None:
         ("baseline", baseline.label),
         ("record", f"{baseline.folder_in(console.results)}{f', which {fault}' if fault else ''}"),
         ("digest", baseline.digest),
-        ("saved", f"{baseline.saved_at[:16].replace('T', ' ')} UTC"),
+        ("saved", f"{format_moment(baseline.saved_at)} UTC"),
         ("machine", baseline.machine.digest),
         *((f"  {name}", value) for name, value in baseline.machine.facts.items()),
         ("file", str(baseline.file_in(console.results))),

@@ -12,6 +12,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.text.numbers import (
     column_decimals,
     fixed,
+    format_moment,
     measured_decimals,
     metric_unit,
     show_change,
@@ -52,7 +53,7 @@ class SiteRecord:
     @property
     def when(self) -> str:
         """Return the start in UTC: ``2026-03-02 17:04``."""
-        return f"{self.started[:10]} {self.started[11:16]}"
+        return format_moment(self.started)
 
     @property
     def address(self) -> str:
@@ -167,7 +168,7 @@ def _machine(
     by_commit = history.order == "revision"
     listed = [
         {
-            "when": (when := f"{point.started[:10]} {point.started[11:16]}"),
+            "when": (when := format_moment(point.started)),
             # Backfilled records are not in the order of their dates.
             "end": (by_commit and _state(point)) or when,
             "report": records[point.record].address if point.record in records else "",

@@ -31,6 +31,7 @@ from bench_framework.text.numbers import (
     DASH,
     column_decimals,
     fixed,
+    format_moment,
     format_percent,
     measured_decimals,
     time_unit,
@@ -90,12 +91,13 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     sections.append(Section("S25", "not-measured", "What these files cannot show", cannot))
     margin = format_percent(data.plan.judge.margin)
     files, commands = len(imported.sessions), len(data.plan.cells)
+    moment = format_moment(imported.imported_at)
     return Document(
         title=imported.name,
         question=data.plan.question,
         status=data.judgement.status,
         masthead=_masthead(data, imported),
-        run_line=f"{imported.name}  imported {_moment(imported)}  {counted(files, 'file')}, "
+        run_line=f"{imported.name}  imported {moment}  {counted(files, 'file')}, "
         f"{counted(commands, 'command')}  in blocks, not interleaved  margin {margin}",
         sections=tuple(s for s in sections if not only or s.code in only),
         claims=data.judgement.claims,
@@ -215,7 +217,9 @@ def _origin(imported: Imported) -> Section:
 
 
 def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
-    date = f"imported {_moment(imported)}; when it was measured is not in the files"
+    date = (
+        f"imported {format_moment(imported.imported_at)}; when it was measured is not in the files"
+    )
     return (
         MastheadLine("Set", f"{imported.name} ({imported.record_id})"),
         MastheadLine("Date (UTC)", date, top=True),
@@ -227,7 +231,3 @@ def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
             "Welch's test on the log scale, Holm-adjusted within each session; never a gate",
         ),
     )
-
-
-def _moment(imported: Imported) -> str:
-    return imported.imported_at[:16].replace("T", " ")

@@ -21,7 +21,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_middle, pad, visible
 from bench_framework.text.lines import wrap
 from bench_framework.text.names import listed
-from bench_framework.text.numbers import format_clock, format_percent
+from bench_framework.text.numbers import format_clock, format_moment, format_percent
 from bench_framework.units import counted
 
 ORDER: Final = (EXIT_INTERRUPTED, EXIT_NOT_MEASURED, EXIT_WORSE, EXIT_NOT_JUDGED, EXIT_DONE)
@@ -308,7 +308,7 @@ def index(page: SuitePage) -> str:
     templates = Templates()
     given = {
         "page": page,
-        "when": f"{page.started[:10]} {page.started[11:16]} UTC",
+        "when": f"{format_moment(page.started)} UTC",
         "style": trusted(templates.text("report.css")),
         "policy": policy(""),
     }

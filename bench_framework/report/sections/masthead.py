@@ -10,7 +10,13 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
 from bench_framework.text.names import first_items, joined
-from bench_framework.text.numbers import format_percent, grouped, percent_up, show_size
+from bench_framework.text.numbers import (
+    format_moment,
+    format_percent,
+    grouped,
+    percent_up,
+    show_size,
+)
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
 from bench_framework.units import THIN_SPACE, counted
@@ -149,7 +155,7 @@ def host_line(host: Host) -> str:
 
 def _when(data: ReportData) -> str:
     """Return start and end such as ``2026-03-02 17:04 to 17:22``, once if it is the same minute."""
-    start, end = (text[:16].replace("T", " ") for text in (data.started, data.finished))
+    start, end = map(format_moment, (data.started, data.finished))
     if not end:
         return f"{start} (interrupted)"
     if end == start:
