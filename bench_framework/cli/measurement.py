@@ -153,7 +153,7 @@ def sign(console: Console, outcome: Outcome, options: RunOptions, host: str = ""
         from bench_framework.workflow.records import integrity
 
         integrity.sign_record(outcome.record, options.sign)
-    digest = manifest.digest_of(manifest.read_manifest(outcome.record))
+    digest = manifest.digest_of_record(outcome.record)
     text = f"{host}digest of the measured files: {digest} (`benchctl verify --digest`)"
     console.say(text, level=1 if options.sign is None else 0)
 

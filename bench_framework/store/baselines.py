@@ -75,7 +75,7 @@ class Baseline:
         if not folder.is_dir():
             return "is missing"
         try:
-            same = manifest.digest_of(manifest.read_manifest(folder)) == self.digest
+            same = manifest.digest_of_record(folder) == self.digest
         except RecordError:
             same = False
         return "" if same else "was changed or measured further after it was saved"
@@ -338,7 +338,7 @@ def _require_valid(path: Path, baseline: Baseline, folder: Path) -> None:
         names = ", ".join(faults[:MOST_NAMED])
         raise UsageError("BX118.changed-files", path=path, names=names)
     place = (header.scenario, header.record_id)
-    digest = manifest.digest_of(manifest.read_manifest(folder))
+    digest = manifest.digest_of_record(folder)
     if place != (baseline.scenario, baseline.record) or digest != baseline.digest:
         raise UsageError("BX118.other-record", path=path)
 

@@ -103,6 +103,11 @@ def read_manifest(folder: Path) -> dict[str, str]:
     return files
 
 
+def digest_of_record(folder: Path) -> str:
+    """Return `digest_of` the manifest of a record. Raises the errors of `check_manifest`."""
+    return digest_of(read_manifest(folder))
+
+
 def digest_of(files: Mapping[str, str]) -> str:
     """Return the SHA-256 of the measured files of a manifest, which no report or gate changes."""
     listing = "".join(f"{files[name]}  {name}\n" for name in sorted(files) if is_measured(name))

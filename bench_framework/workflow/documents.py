@@ -11,7 +11,7 @@ from bench_framework.model.result.judgement import Comparison, Family, RecordSta
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
 from bench_framework.report.sections.summary import SUMMARY
-from bench_framework.store.manifest import digest_of, read_manifest
+from bench_framework.store.manifest import digest_of_record
 from bench_framework.store.records import open_record
 from bench_framework.text.reasons import phrase
 
@@ -126,7 +126,7 @@ def run_document(outcome: Outcome) -> RunDocument:
     return RunDocument(
         record=str(path) if path else None,
         exit_code=outcome.exit_code,
-        digest=digest_of(read_manifest(path)) if judgement and path else None,
+        digest=digest_of_record(path) if judgement and path else None,
         status=judgement.status if judgement else "interrupted",
         answer=_sentences(outcome, Paragraph),
         decision=_sentences(outcome, Box, "decision"),

@@ -93,7 +93,7 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
         raise RecordError(
             "BX415.not-as-measured", folder=folder, path=changed[0].path, what=changed[0].what
         )
-    digest = manifest.digest_of(manifest.read_manifest(folder))
+    digest = manifest.digest_of_record(folder)
     version, at = baselines.SCHEMA_VERSION, utc_now()
     baseline = Baseline(version, name, scenario, opened.id, digest, machine, at)
     before = _replaced(results, baseline, force=force)

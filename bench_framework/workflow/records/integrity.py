@@ -114,7 +114,7 @@ def corruption_reported(folder: Path) -> Iterator[None]:
 
 def sign_record(folder: Path, key: Path) -> None:
     """Sign the digest of the measured files of a finished record. Raises the errors of `signature_of`."""
-    digest = manifest.digest_of(manifest.read_manifest(folder))
+    digest = manifest.digest_of_record(folder)
     layout.write_whole(folder / layout.SIGNATURE, signature_of(digest, key))
 
 
