@@ -86,12 +86,17 @@ def test_even_a_short_time_measures_one_window_of_each_program(
         plain(),
     )
     observer = Recorder()
-    findings = examine_noise(BRIEF_S, observer, observer.window)
+    findings, _ = examine_noise(BRIEF_S, observer, observer.window)
     assert observer.programs == ["factor", "wc -l"]
     assert (findings.windows, findings.exit_code, findings.interrupted) == (2, 0, False)
-    assert (findings.summary.relabelled.tries, findings.summary.as_measured.tries) == (10, 2)
-    assert findings.summary.relabelled.count == findings.summary.as_measured.count == 0
-    assert {(f.program, f.effect): f.found.count for f in findings.summary.detection_rates} == {
+    assert (
+        findings.false_verdicts_relabelled.tries,
+        findings.false_verdicts_as_measured.tries,
+    ) == (10, 2)
+    assert (
+        findings.false_verdicts_relabelled.count == findings.false_verdicts_as_measured.count == 0
+    )
+    assert {(f.program, f.effect): f.found.count for f in findings.injected} == {
         ("factor", 0.03): 0,
         ("factor", 0.05): 0,
         ("factor", 0.1): 0,
@@ -109,10 +114,13 @@ def test_a_slower_copy_is_reported_as_different_and_refutes_the_machine(
 ) -> None:
     """The A/A control runs a copy from the cache, and the fake makes this path slow."""
     fake({"match": "/cache/binaries/", "wall_s": 0.032}, plain())
-    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
-    assert (findings.summary.as_measured.count, findings.summary.as_measured.tries) == (2, 2)
-    assert findings.summary.relabelled.count <= 2
-    assert findings.summary.refuted
+    findings, _ = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    assert (
+        findings.false_verdicts_as_measured.count,
+        findings.false_verdicts_as_measured.tries,
+    ) == (2, 2)
+    assert findings.false_verdicts_relabelled.count <= 2
+    assert findings.refuted
     assert findings.exit_code == 3
 
 
@@ -123,10 +131,10 @@ def test_ctrl_c_keeps_the_windows_that_were_measured(
     fake(plain())
     observer = Recorder(lambda number: os.kill(os.getpid(), signal.SIGINT) if number == 1 else None)
     cpu = str(min(os.sched_getaffinity(0)))
-    findings = examine_noise(3600.0, observer, observer.window, cpu)
+    findings, _ = examine_noise(3600.0, observer, observer.window, cpu)
     assert findings.cpus == cpu
     assert (findings.windows, findings.interrupted, findings.exit_code) == (1, True, 130)
-    assert findings.summary.as_measured.tries == 1
+    assert findings.false_verdicts_as_measured.tries == 1
     assert (
         "stopping when the running program ends; press Ctrl-C again to kill it" in observer.messages
     )
@@ -138,10 +146,11 @@ def test_a_failing_program_ends_the_check_with_the_results_so_far(
     fake: Callable[..., None], alone: Path
 ) -> None:
     fake({"match": "lines.txt", "wall_s": 0.03, "exit_code": 1}, plain())
-    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    findings, failure = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (findings.windows, findings.exit_code) == (1, 3)
-    assert findings.failure is not None
-    assert findings.failure.code == "BX239"
+    assert failure is not None
+    assert failure.code == "BX239"
+    assert findings.failure == str(failure)
     assert list(alone.iterdir()) == []
 
 
@@ -190,9 +199,9 @@ def test_the_real_hyperfine_measures_every_window(
     monkeypatch.setattr(noise, "ROUNDS", 12)
     with Launcher() as launcher:
         hyperfine.find(launcher, host.environment(), SilentObserver())
-    findings = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
+    findings, _ = examine_noise(BRIEF_S, SilentObserver(), lambda *_: None)
     assert (findings.windows, findings.failure) == (2, None)
-    assert findings.summary.relabelled.tries == 40
-    largest = [f for f in findings.summary.detection_rates if f.effect == 0.1]
+    assert findings.false_verdicts_relabelled.tries == 40
+    largest = [f for f in findings.injected if f.effect == 0.1]
     assert all(math.isfinite(f.estimate["cpu"]) for f in largest)
     assert list(alone.iterdir()) == []

@@ -17,13 +17,8 @@ from bench_framework.units import counted, parse_duration
 
 if TYPE_CHECKING:
     from bench_framework.execution.machine.settings import QuietMachine
-    from bench_framework.extensions.doctor.noise import NoiseFindings
-    from bench_framework.extensions.doctor.noise_rates import (
-        DetectionRate,
-        NoiseSummary,
-        Rate,
-        WindowVerdicts,
-    )
+    from bench_framework.extensions.doctor.documents import NoiseDocument
+    from bench_framework.extensions.doctor.noise_rates import DetectionRate, Rate, WindowVerdicts
 
 
 FLOOR: Final = (
@@ -37,12 +32,12 @@ INJECTED: Final = (
 )
 
 
-def noise_page(findings: NoiseFindings, width: int) -> str:
+def noise_page(findings: NoiseDocument, width: int) -> str:
     """Return the page as text with lines of at most `width` columns, except for the tables."""
     if not findings.windows:
         return "No window was measured: the noise of this machine is unknown."
-    summary, windows = findings.summary, findings.windows
-    level, rate, measured = format_percent(summary.level), summary.relabelled, summary.as_measured
+    level, windows = format_percent(findings.level), findings.windows
+    rate, measured = findings.false_verdicts_relabelled, findings.false_verdicts_as_measured
     programs = "; ".join(
         f"{name} ({p.about}{'' if p.control_is_a_copy else '; its copy is the same file'})"
         for name, p in findings.programs.items()
@@ -50,7 +45,7 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     pinned = f" Pinned to CPUs: {findings.cpus}." if findings.cpus else ""
     end = ", stopped early" if findings.interrupted or findings.failure else ""
     head = (
-        f"A/A check of this machine: {counted(windows, 'window')} of {findings.rounds} rounds in "
+        f"A/A check of this machine: {counted(windows, 'window')} of {findings.rounds_per_window} rounds in "
         f"{format_clock(findings.elapsed_s)}{end}. Programs: {programs}.{pinned}"
     )
     false = (
@@ -66,7 +61,7 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
     )
     floors = [
         (f.program, f.metric.replace("cpu", "CPU"), _floor(f.median), f"({_floor(f.worst)})")
-        for f in summary.floors
+        for f in findings.noise_floors
     ]
     lines = [
         *wrap(head, width),
@@ -78,9 +73,9 @@ def noise_page(findings: NoiseFindings, width: int) -> str:
         *_indented([("program", "metric", "median", "worst"), *floors]),
         "",
         *wrap(INJECTED.format(level=level), width),
-        *_indented([RATES, *map(_rates, summary.detection_rates)]),
+        *_indented([RATES, *map(_rates, findings.injected)]),
         "",
-        *wrap(_noise_conclusion(summary), width),
+        *wrap(_noise_conclusion(findings), width),
     ]
     return "\n".join(lines)
 
@@ -99,14 +94,14 @@ def _rates(effect: DetectionRate) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def _noise_conclusion(summary: NoiseSummary) -> str:
-    if summary.refuted:
+def _noise_conclusion(findings: NoiseDocument) -> str:
+    if findings.refuted:
         return (
             "Equal programs were reported as different in more than "
-            f"{format_percent(summary.level)} of the tests: verdicts of this machine are not "
+            f"{format_percent(findings.level)} of the tests: verdicts of this machine are not "
             "reliable. Fix what `benchctl doctor` reports, then repeat this check."
         )
-    weak = [f for f in summary.detection_rates if f.found.count < f.found.tries]
+    weak = [f for f in findings.injected if f.found.count < f.found.tries]
     if not weak:
         within = "the rate of false positives is within the limit"
         return f"Every injected slowdown was detected, and {within}."
@@ -298,7 +293,6 @@ def _cpu_list(text: str | None) -> str | None:
 
 def _measure_noise(console: Console, seconds: float | None, cpus: str | None) -> None:
     from bench_framework.cli.line_display import LineDisplay
-    from bench_framework.extensions.doctor.documents import noise_document
     from bench_framework.extensions.doctor.noise import NOISE_DEFAULT_S, examine_noise
 
     duration = NOISE_DEFAULT_S if seconds is None else seconds
@@ -311,9 +305,9 @@ def _measure_noise(console: Console, seconds: float | None, cpus: str | None) ->
             f"{counted(verdicts.false, 'false positive')} in {verdicts.families} relabelled families"
         )
 
-    findings = examine_noise(duration, LineDisplay(console), show_window, cpus)
-    console.emit_result(noise_document(findings), noise_page(findings, console.width))
-    if findings.failure is not None:
-        console.error(findings.failure)
+    findings, failure = examine_noise(duration, LineDisplay(console), show_window, cpus)
+    console.emit_result(findings, noise_page(findings, console.width))
+    if failure is not None:
+        console.error(failure)
     if findings.exit_code:
         raise typer.Exit(findings.exit_code)

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from bench_framework import errors
 from bench_framework.compare import samples
-from bench_framework.errors import BenchError, Interrupted, MachineError
+from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import hyperfine, process, rounds, stop, target
 from bench_framework.execution.build import binaries
 from bench_framework.execution.hyperfine import Hyperfine
@@ -22,14 +21,15 @@ from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import Decision
 from bench_framework.execution.stop import Session
 from bench_framework.extensions.doctor import reference_programs
+from bench_framework.extensions.doctor.documents import NoiseDocument, NoiseProgram
 from bench_framework.extensions.doctor.noise_rates import (
-    NoiseSummary,
     Window,
     WindowVerdicts,
     judge_window,
     summarise_windows,
 )
 from bench_framework.extensions.doctor.reference_programs import ReferenceProgram
+from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.plan.looks import schedule
 from bench_framework.model.plan.plan import Plan
@@ -49,41 +49,6 @@ METRICS: Final = (WALL, CPU)
 
 OnWindow = Callable[[WindowVerdicts, int, float], None]
 """``on_window(verdicts, number, elapsed_s)``, called after each window; `number` starts at 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseProgram:
-    """A program that was measured."""
-
-    about: str
-    control_is_a_copy: bool
-    """False if the A/A control ran the same file."""
-
-
-@dataclass(frozen=True, slots=True)
-class NoiseFindings:
-    """The results of an A/A check, complete or until it was stopped.
-
-    `rounds` is per window. `failure` ended it early. `programs` has the programs by name. `cpus` is
-    `None` for all CPUs.
-    """
-
-    windows: int
-    rounds: int
-    summary: NoiseSummary
-    programs: dict[str, NoiseProgram]
-    elapsed_s: float
-    interrupted: bool
-    failure: BenchError | None
-    cpus: str | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """Return 130 if interrupted, 3 if the machine failed or has too many false positives, else 0."""
-        if self.interrupted:
-            return errors.EXIT_INTERRUPTED
-        broken = self.failure is not None or self.summary.refuted
-        return errors.EXIT_NOT_MEASURED if broken else errors.EXIT_DONE
 
 
 class _Subject(NamedTuple):
@@ -106,10 +71,11 @@ class _Bench(NamedTuple):
 
 def examine_noise(
     seconds_wanted: float, observer: Observer, on_window: OnWindow, cpus: str | None = None
-) -> NoiseFindings:
+) -> tuple[NoiseDocument, MachineError | None]:
     """Measure windows of both programs in turn for about the given time, at least one of each.
 
-    All files are written to a temporary folder, which is removed.
+    Return the results, and the error that ended the check early. All files are written to a
+    temporary folder, which is removed.
 
     `on_window` is called after each window. `cpus` are those of `measure.cpus`, all if `None`.
 
@@ -184,11 +150,11 @@ def _scenario(reference: ReferenceProgram, cpus: str | None) -> dict[str, Any]:
 
 def _examine(
     bench: _Bench, subjects: tuple[_Subject, ...], duration_s: float, on_window: OnWindow
-) -> NoiseFindings:
+) -> tuple[NoiseDocument, MachineError | None]:
     looks = schedule(12, ROUNDS, len(METRICS), LEVEL)
     began, longest = seconds(), [0.0] * len(subjects)
     windows: list[WindowVerdicts] = []
-    interrupted, failure = False, None
+    interrupted, failure, code = False, None, errors.EXIT_DONE
     while True:
         index, start = len(windows) % len(subjects), seconds()
         if len(windows) >= len(subjects) and start - began + longest[index] > duration_s:
@@ -205,19 +171,27 @@ def _examine(
         windows.append(judge_window(window, looks, families=FAMILIES, seed=len(windows) + 1))
         longest[index] = max(longest[index], seconds() - start)
         on_window(windows[-1], len(windows), seconds() - began)
-    return NoiseFindings(
-        len(windows),
-        ROUNDS,
-        summarise_windows(windows, LEVEL),
-        {
+    summary = summarise_windows(windows, LEVEL)
+    if interrupted:
+        code = errors.EXIT_INTERRUPTED
+    elif failure is not None or summary.refuted:
+        code = errors.EXIT_NOT_MEASURED
+    document = NoiseDocument(
+        **fields_of(summary),
+        windows=len(windows),
+        rounds_per_window=ROUNDS,
+        cpus=bench.cpus,
+        elapsed_s=seconds() - began,
+        interrupted=interrupted,
+        failure=str(failure) if failure else None,
+        exit_code=code,
+        confidence=CONFIDENCE_OF_BOUNDS,
+        programs={
             s.reference.name: NoiseProgram(s.reference.about, s.build.control_path != s.build.path)
             for s in subjects
         },
-        seconds() - began,
-        interrupted,
-        failure,
-        bench.cpus,
     )
+    return document, failure
 
 
 def _window(bench: _Bench, subject: _Subject, number: int) -> Window:

@@ -218,24 +218,19 @@ class DetectionRate:
     """Median over the windows of the typical change."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseSummary:
-    """The results of all windows.
-
-    `relabelled` is the rate of false positives among the relabelled families, and `as_measured` the
-    rate of windows whose A/A control, as measured, has a significant difference.
-    """
+    """The results of all windows."""
 
     level: float
-    relabelled: Rate
-    as_measured: Rate
-    floors: tuple[Floor, ...]
-    detection_rates: tuple[DetectionRate, ...]
-
-    @property
-    def refuted(self) -> bool:
-        """Return whether the rate of false positives is significantly (95 %) above the level."""
-        return max(self.relabelled.at_least, self.as_measured.at_least) > self.level
+    refuted: bool
+    """True if there are significantly more false positives than the level allows."""
+    false_verdicts_relabelled: Rate
+    """Relabelled families with a significant difference."""
+    false_verdicts_as_measured: Rate
+    """Windows whose A/A control, as measured, has a significant difference."""
+    noise_floors: tuple[Floor, ...]
+    injected: tuple[DetectionRate, ...]
 
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:
@@ -244,12 +239,17 @@ def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseS
     for window in windows:
         by_program[window.program].append(window)
     groups = by_program.values()
+    relabelled = Rate.with_bounds(sum(w.false for w in windows), sum(w.families for w in windows))
+    as_measured = Rate.with_bounds(sum(w.tripped for w in windows), len(windows))
     return NoiseSummary(
-        level,
-        Rate.with_bounds(sum(w.false for w in windows), sum(w.families for w in windows)),
-        Rate.with_bounds(sum(w.tripped for w in windows), len(windows)),
-        tuple(_floor(m, group) for group in groups for m in group[0].as_measured),
-        tuple(_detection_rate(effect, group) for group in groups for effect in group[0].slower),
+        level=level,
+        refuted=max(relabelled.at_least, as_measured.at_least) > level,
+        false_verdicts_relabelled=relabelled,
+        false_verdicts_as_measured=as_measured,
+        noise_floors=tuple(_floor(m, group) for group in groups for m in group[0].as_measured),
+        injected=tuple(
+            _detection_rate(more, group) for group in groups for more in group[0].slower
+        ),
     )
 
 

@@ -120,14 +120,14 @@ def test_windows_are_added_up_by_program() -> None:
     one = judge_window(window(), LOOKS, families=2, seed=1)
     missed = judge_window(window(1.0), LOOKS, families=3, seed=1)
     summary = summarise_windows([one, replace(missed, program="other", false=1), missed], 0.05)
-    assert summary.relabelled == Rate.with_bounds(1, 8)
-    assert summary.as_measured == Rate.with_bounds(0, 3)
-    assert [(f.program, f.found, f.found_on["wall"]) for f in summary.detection_rates] == [
+    assert summary.false_verdicts_relabelled == Rate.with_bounds(1, 8)
+    assert summary.false_verdicts_as_measured == Rate.with_bounds(0, 3)
+    assert [(f.program, f.found, f.found_on["wall"]) for f in summary.injected] == [
         ("prog", Rate.with_bounds(1, 2), Rate.with_bounds(1, 2)),
         ("other", Rate.with_bounds(0, 1), Rate.with_bounds(0, 1)),
     ]
-    assert summary.detection_rates[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
-    assert [(f.program, f.metric) for f in summary.floors] == [
+    assert summary.injected[0].estimate["wall"] == pytest.approx(0.025, abs=0.01)
+    assert [(f.program, f.metric) for f in summary.noise_floors] == [
         ("prog", "wall"),
         ("prog", "cpu"),
         ("other", "wall"),
@@ -141,10 +141,10 @@ def test_a_floor_without_an_end_is_the_worst() -> None:
     open_ended = replace(
         one, as_measured={m: replace(c, unadjusted=None) for m, c in one.as_measured.items()}
     )
-    floors = summarise_windows([one, one, open_ended], 0.05).floors
+    floors = summarise_windows([one, one, open_ended], 0.05).noise_floors
     known = {metric: floor_fraction(c) for metric, c in one.as_measured.items()}
     assert all(f.worst is None and f.median == known[f.metric] for f in floors)
-    assert summarise_windows([one, open_ended, open_ended], 0.05).floors[0].median is None
+    assert summarise_windows([one, open_ended, open_ended], 0.05).noise_floors[0].median is None
 
 
 def test_a_level_is_refuted_by_what_chance_does_not_explain() -> None:
