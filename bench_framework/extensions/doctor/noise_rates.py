@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
@@ -27,8 +26,8 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.stats.holm_family import adjust_for_looks, holm
 from bench_framework.stats.proportions import at_least, at_most
+from bench_framework.stats.signed_rank import Floats
 
-Floats = npt.NDArray[np.float64]
 Series = Mapping["Metric", Floats]
 """Metric → times of one variant, one value per round."""
 

@@ -16,9 +16,7 @@ import numpy.typing as npt
 
 from bench_framework.extensions.history.model import Shift
 from bench_framework.stats.portable_math import exp, expm1, t_quantile, t_tails
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from bench_framework.stats.signed_rank import Floats, Ints
 
 FEWEST: Final = 4
 """Fewest records in which changes are searched."""
@@ -50,20 +48,20 @@ FAR: Final = 3.0
 class Readings:
     """Values of one metric, ordered by series. Each array has one element per value, shape (n,)."""
 
-    series: Integers
+    series: Ints
     """Number of the configuration, ascending. Within it, values are in the order of the history."""
-    record: Integers
+    record: Ints
     """Number of the record."""
     logs: Floats
     """Logarithms of the values."""
     errors: Floats
     """Smallest standard deviations of the logarithms between records, with the error within one."""
-    program: Integers
+    program: Ints
     """Equal numbers are the same program, command and input; negative if that is not known."""
-    task: Integers
+    task: Ints
     """Equal numbers are the same command and input."""
 
-    def records(self, values: Integers | slice) -> int:
+    def records(self, values: Ints | slice) -> int:
         """Return the number of records of values. A record of a gate has one value per revision."""
         return len(np.unique(self.record[values]))
 
@@ -85,7 +83,7 @@ class Segments:
 class _Part:
     """The segments of consecutive values with one command and input."""
 
-    blocks: tuple[Integers, ...]
+    blocks: tuple[Ints, ...]
     """Indices of the values of each segment, without outliers."""
     places: tuple[tuple[int, int, int] | None, ...]
     """First, best and last index of each change; `None` if only the machine changed."""
@@ -202,7 +200,7 @@ def _changes(
 
 
 def _anchors(
-    before: Integers, after: Integers, readings: Readings, levels: Floats, noise: Floats
+    before: Ints, after: Ints, readings: Readings, levels: Floats, noise: Floats
 ) -> tuple[float, float]:
     """Return how much programs changed that the records of both segments measured, and its error."""
     record, program = readings.record, readings.program
