@@ -291,10 +291,9 @@ class ReportData:
         comparisons = self.judgement.comparisons
         return any(c.direction == "higher" for c in comparisons if c.metric == metric)
 
-    def own_unit(self, metric: Metric) -> str:
-        """Return the unit of a metric that the scenario or a worker declares, otherwise ""."""
-        announced = str(self.announced(metric).get("unit", ""))
-        return next((m.unit for m in self.plan.metrics if m.name == metric), announced)
+    def unit_of(self, metric: Metric) -> str:
+        """Return the unit of a metric, otherwise ""."""
+        return self.plan.unit_of(metric) or str(self.announced(metric).get("unit", ""))
 
     def announced(self, metric: Metric) -> Description:
         """Return what a worker announced of a metric, such as its unit; empty if it did not."""

@@ -125,7 +125,7 @@ def scale_of(
     """Return the scale of a column, whose unit is that of `size` or of the first row."""
     first = summaries[0].median if summaries else 1.0
     size = first if size is None else size
-    unit, factor = metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
+    unit, factor = metric_unit(metric, size, data.plan.unit_family, data.unit_of(metric))
     decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
     return Scale(unit, factor, column_decimals(decimals))
 

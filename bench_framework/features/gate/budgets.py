@@ -12,7 +12,7 @@ from typing import Final
 
 from bench_framework.compare import cell_state, exact_metrics, medians
 from bench_framework.compare.stage import runs_of
-from bench_framework.model.metrics import COUNTED, METRICS, is_exact
+from bench_framework.model.metrics import COUNTED, is_exact
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Budget, Metric
 from bench_framework.model.record.run import Build, Observation
@@ -105,8 +105,7 @@ def _finding(
 
 
 def _format_value(plan: Plan, metric: Metric, value: float) -> str:
-    declared = {m.name: m.unit for m in plan.metrics}
-    unit = METRICS[metric].unit if metric in METRICS else declared.get(metric, "count")
+    unit = plan.unit_of(metric)
     if unit == "s":
         return format_duration(value, digits=_DIGITS)
     return format_size(value, digits=_DIGITS) if unit == "bytes" else shortest(value, 10)

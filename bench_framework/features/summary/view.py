@@ -9,7 +9,7 @@ from bench_framework.claims.factory import ComparisonClaims
 from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
-from bench_framework.model.metrics import ANONYMOUS, METRICS, PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.planned_comparisons import contrast_cells
@@ -133,8 +133,7 @@ class SummaryView(ComparisonClaims):
     def amount(self, cell_id: str, metric: str = PEAK_RSS) -> Quantity | None:
         """Return the median of a cell if it is in bytes or seconds, or `None`."""
         value = self.medians.get((cell_id, metric))
-        declared = next((m.unit for m in self.plan.metrics if m.name == metric), "")
-        unit = METRICS[metric].unit if metric in METRICS else declared
+        unit = self.plan.unit_of(metric)
         if value is None or unit not in ("bytes", "s"):
             return None
         known_unit: Literal["bytes", "s"] = "s" if unit == "s" else "bytes"

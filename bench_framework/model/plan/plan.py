@@ -13,13 +13,20 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
+from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan import declarations as declared
 from bench_framework.model.plan.arguments import Word, filled
 from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.invocation import Invocation
-from bench_framework.model.plan.policies import AnswerPolicy, HostPolicy, JudgePolicy, MeasurePolicy
+from bench_framework.model.plan.policies import (
+    AnswerPolicy,
+    HostPolicy,
+    JudgePolicy,
+    MeasurePolicy,
+    Metric,
+)
 from bench_framework.model.plan.profile import ProfilePolicy
 from bench_framework.model.plan.published import Published
 from bench_framework.model.plan.revisions import Revisions
@@ -358,6 +365,11 @@ class Plan:
     def values_of(self, cell: Cell) -> Values:
         """Return the values of the variant of a cell, then those of its input."""
         return (*self.variant(cell.variant_id).values, *self.input(cell.input_id).values)
+
+    def unit_of(self, metric: Metric) -> str:
+        """Return the unit of a metric of benchctl or of the scenario, otherwise ""."""
+        declared = (m.unit for m in self.metrics if m.name == metric)
+        return METRICS[metric].unit if metric in METRICS else next(declared, "")
 
     def is_choice(self, cell: Cell) -> bool:
         """Return whether the answer and the recommendation may choose a cell."""

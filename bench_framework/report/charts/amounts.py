@@ -27,7 +27,7 @@ class Unit:
     def for_metric(cls, data: ReportData, value: float) -> "Unit":
         """Return the unit of the main metric for values near `value`."""
         metric = data.metric
-        return cls(*metric_unit(metric, value, data.plan.unit_family, data.own_unit(metric)))
+        return cls(*metric_unit(metric, value, data.plan.unit_family, data.unit_of(metric)))
 
     def text(self, value: float) -> str:
         """Return a value with its unit: ``172 ms``."""

@@ -140,7 +140,7 @@ def _columns(data: ReportData, cells: Sequence[PlanCell]) -> list[_MetricColumn]
         if metric in COUNTED and not judged and len(set(sizes)) == 1:
             continue
         size = max(sizes)
-        if (METRICS[metric].unit if metric in METRICS else data.own_unit(metric)) == "bytes":
+        if data.unit_of(metric) == "bytes":
             size = column_size(size, sizes, data.plan.unit_family)
         unit, scale = _unit(data, metric, size)
         drop = 6 if metric in SYSTEM_COUNTERS else 5 if metric in {"user", "sys"} else 2
@@ -201,7 +201,7 @@ def _alike(data: ReportData, cells: Sequence[PlanCell]) -> dict[str, float]:
 
 
 def _unit(data: ReportData, metric: str, size: float) -> tuple[str, float]:
-    return metric_unit(metric, size, data.plan.unit_family, data.own_unit(metric))
+    return metric_unit(metric, size, data.plan.unit_family, data.unit_of(metric))
 
 
 def _measured(data: ReportData, cell: PlanCell, column: _MetricColumn) -> Cell:
@@ -237,7 +237,7 @@ def _legend(data: ReportData, cells: Sequence[PlanCell]) -> tuple[str, ...]:
     lines += [f"The same in every run of every variant: {', '.join(alike)}."] if alike else []
     known = {*equal, *(metric.name for metric in data.plan.metrics)}
     announced = [
-        f"{_title(m, unit=data.own_unit(m))}: {about}"
+        f"{_title(m, unit=data.unit_of(m))}: {about}"
         for m in _declared(data, cells)
         if m not in known and (about := data.announced(m).get("about"))
     ]

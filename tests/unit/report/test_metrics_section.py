@@ -102,7 +102,7 @@ def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:
 
 
 def test_a_declared_metric_has_its_unit(data: ReportData) -> None:
-    assert with_counts(data).own_unit("requests") == "1/s"
+    assert with_counts(data).unit_of("requests") == "1/s"
 
 
 def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: ReportData) -> None:
