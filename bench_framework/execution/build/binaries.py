@@ -176,23 +176,24 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
         place = "scenario" if scenario_path else "current folder"
-        raise _unfit("BX234.no-program", name=name, place=place)
+        raise unfit("BX234.no-program", name=name, place=place)
     file = Path(path)
     if not file.is_file():
-        raise _unfit("BX234.not-a-file", path=path)
+        raise unfit("BX234.not-a-file", path=path)
     for mode, flag, state in (
         (os.X_OK, "x", "is not executable"),
         (os.R_OK, "r", "cannot be read to compute its digest"),
     ):
         if not os.access(path, mode):
-            raise _unfit(
+            raise unfit(
                 "BX234.not-executable", path=path, state=state, flag=flag, quoted=shlex.quote(path)
             )
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
 
 
-def _unfit(key: str, /, **values: Any) -> MachineError:
+def unfit(key: str, /, **values: Any) -> MachineError:
+    """Return the error for a file that the user named."""
     return MachineError(key, exit_code=EXIT_USAGE, **values)
 
 

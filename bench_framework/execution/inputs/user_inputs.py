@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.errors import EXIT_USAGE, Interrupted, MachineError
-from bench_framework.execution.build.binaries import find_program
+from bench_framework.errors import Interrupted, MachineError
+from bench_framework.execution.build.binaries import find_program, unfit
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import filesystem_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder, with_secrets
@@ -50,14 +50,14 @@ def prepare(
     else:
         fault, right = fault_of(path), "is a folder" if dataset.kind == "folder" else ""
         if fault != right:
-            raise _unfit("BC406.no-input", kind=dataset.kind, path=path, fault=fault or "is a file")
+            raise unfit("BC406.no-input", kind=dataset.kind, path=path, fault=fault or "is a file")
     key = "\0".join((str(path), *files)).encode(errors="surrogateescape")
     note = digests / f"{hashlib.sha256(key).hexdigest()[:16]}.json"
     try:
         size = folders.size(path, files)
         count = sum(1 for _ in folders.files(path, files)) if path.is_dir() else None
         if count == 0:
-            raise _unfit("BC406.empty-folder", path=path)
+            raise unfit("BC406.empty-folder", path=path)
         digest = folders.stored_digest(note, path, files, ctime=True)
         if digest is None:
             digest = folders.digest(path, files, check)
@@ -65,7 +65,7 @@ def prepare(
             with contextlib.suppress(MachineError):
                 folders.store_digest(note, digest, path, files, ctime=True)
     except OSError as error:
-        raise _unfit(
+        raise unfit(
             "BC406.not-readable", filename=error.filename or path, strerror=error.strerror
         ) from error
     prepared = PreparedInput(input_id, str(path), size, digest, dataset.family, None)
@@ -78,18 +78,14 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
     for pattern in patterns:
         matches = matching_files(folder, pattern)
         if not matches:
-            raise _unfit("BC406.no-match", pattern=pattern, folder=folder)
+            raise unfit("BC406.no-match", pattern=pattern, folder=folder)
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:
         names = f"the names of the {counted(len(files), 'file')} of the input"
         sizes = f"{format_size(words)}, at most {format_size(MOST_WORDS)}"
-        raise _unfit("BC413", names=names, sizes=sizes)
+        raise unfit("BC413", names=names, sizes=sizes)
     return tuple(files)
-
-
-def _unfit(key: str, /, **values: Any) -> MachineError:
-    return MachineError(key, exit_code=EXIT_USAGE, **values)
 
 
 def output_path(dataset: Dataset, folder: Path, env: Mapping[str, str]) -> Path:
