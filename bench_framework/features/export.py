@@ -287,8 +287,10 @@ def _cells(row: Row) -> Iterator[str]:
     def figure(value: float | None) -> str:
         if value is None:
             return ""
-        show = {"s": format_duration, "bytes": format_size}.get(row["unit"])
-        return (show(value, digits=4) if show else shortest(value, 4)).translate(_TEX)
+        if row["unit"] == "bytes":
+            return format_size(value, digits=4).translate(_TEX)
+        text = format_duration(value, digits=4) if row["unit"] == "s" else shortest(value, 4)
+        return text.translate(_TEX)
 
     def ratio(name: str) -> str:
         return "" if row[name] is None else fixed(row[name], 3)

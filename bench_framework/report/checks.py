@@ -15,7 +15,7 @@ from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.failed_runs import FAILED, event_text
 from bench_framework.text.answers import how_compared
-from bench_framework.text.numbers import fixed, format_percent, percent, percent_up, show_size
+from bench_framework.text.numbers import fixed, format_percent, format_size, percent, percent_up
 from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE, counted
 
@@ -116,8 +116,8 @@ def _device(data: ReportData, blocks: Sequence[Block]) -> str:
         return f"none of {len(sizes_read)} samples read from the device"
     family = data.plan.unit_family
     sizes = set(_known(map(data.input_bytes, {data.plan.cell(b.cell_id).input_id for b in blocks})))
-    of_input = f" (input {show_size(sizes.pop(), family)})" if len(sizes) == 1 else ""
-    median = show_size(statistics.median(reading), family)
+    of_input = f" (input {format_size(sizes.pop(), family)})" if len(sizes) == 1 else ""
+    median = format_size(statistics.median(reading), family)
     count = f"{len(reading)} of {len(sizes_read)} samples read from the device"
     return f"{count}, median {median}{of_input}"
 
@@ -165,7 +165,7 @@ def _memory(data: ReportData) -> Answer:
     if not free:
         return None
     waits = _known(b.sensors.psi_memory_us for b in data.measured_blocks)
-    figure = f"at least {show_size(min(free), 'iec')} available"
+    figure = f"at least {format_size(min(free))} available"
     figure += f"; {fixed(sum(waits) / 1e6, 1)}{THIN_SPACE}s of memory pressure" if waits else ""
     short = any("memory" in contention.flags(b) for b in data.measured_blocks)
     return min(free) >= LOW_MEMORY * data.host.ram_bytes and not short, figure

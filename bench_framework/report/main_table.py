@@ -24,7 +24,7 @@ from bench_framework.report.headline_table import (
 )
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.differences import page_factor
-from bench_framework.text.numbers import DASH, show_change, show_factor, show_size
+from bench_framework.text.numbers import DASH, format_size, show_change, show_factor
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
 from bench_framework.units import counted
@@ -246,7 +246,7 @@ def _mapped_note(data: ReportData, cell: PlanCell) -> str:
     anonymous = data.summary(cell.id, ANONYMOUS)
     if not is_mapped(data, cell) or anonymous is None or data.metric == PEAK_RSS:
         return ""
-    return f"memory includes mapped pages; {show_size(anonymous.median, data.plan.unit_family)} without them"
+    return f"memory includes mapped pages; {format_size(anonymous.median, data.plan.unit_family)} without them"
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

@@ -4,7 +4,7 @@ from typing import Final
 
 from bench_framework.model.facts.causes import HANDLED, CauseEvidence, CounterDifference, TimePart
 from bench_framework.model.metrics import METRICS, WAITS
-from bench_framework.text.numbers import format_duration, format_percent, grouped, show_size
+from bench_framework.text.numbers import format_duration, format_percent, format_size, grouped
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE
 
@@ -77,7 +77,7 @@ def counter_text(counter: CounterDifference, fault_cost: float | None = None) ->
     name = "bytes that the worker reports" if handled else noun(counter.metric)
     in_bytes = handled or METRICS[counter.metric].unit == "bytes"
     values = (
-        show_size(value, "iec") if in_bytes else grouped(round(value), THIN_SPACE)
+        format_size(value) if in_bytes else grouped(round(value), THIN_SPACE)
         for value in (counter.value, counter.reference)
     )
     text = f"{name} {' instead of '.join(values)}"

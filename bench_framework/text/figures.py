@@ -11,9 +11,9 @@ from bench_framework.text.differences import Amount
 from bench_framework.text.numbers import (
     format_duration,
     format_percent,
+    format_size,
     interval_text,
     show_plain,
-    show_size,
     significant,
     size_unit,
     time_unit,
@@ -98,7 +98,7 @@ def quantity(given: Quantity) -> str:
     """Return an amount of bytes or seconds with its unit."""
     if given.unit == "s":
         return format_duration(given.value)
-    return show_size(given.value, given.family)
+    return format_size(given.value, given.family)
 
 
 def rates(values: Sequence[float], family: str) -> tuple[str, str]:

@@ -208,15 +208,6 @@ def percent_up(fraction: float | None) -> str:
     return f"{fixed(value, max(0, 1 - value.adjusted()), ROUND_CEILING)}{THIN_SPACE}%"
 
 
-def show_size(size: float, family: str) -> str:
-    """Return a size with its unit and three significant digits: ``61.4 MiB``."""
-    if family != "si":
-        return format_size(size)
-    unit, scale = size_unit(size, family)
-    number = str(int(size)) if unit == "B" else significant(size * scale, 3)
-    return f"{number}{THIN_SPACE}{unit}"
-
-
 def replication(rounds: int, runs: int) -> str:
     """Return rounds × runs per round, such as ``40×2``, or a dash without a round."""
     return f"{rounds}×{max(1, round(runs / rounds))}" if rounds else DASH
@@ -292,22 +283,18 @@ def _text(value: Decimal) -> str:
     return f"{value:f}".replace("-", MINUS)
 
 
-def format_size(size: float, *, digits: int = 3) -> str:
-    """Format bytes with an IEC unit and about `digits` significant digits: ``"9.77 MiB"``."""
-    unit = _largest(size, ("TiB", "GiB", "MiB", "KiB"))
-    number = int(size) if unit == "B" else significant(size / SIZE_UNITS[unit], digits)
+def format_size(size: float, family: str = "iec", *, digits: int = 3) -> str:
+    """Format bytes with about `digits` significant digits: ``"9.77 MiB"``."""
+    unit, scale = size_unit(size, family)
+    number = int(size) if unit == "B" else significant(size * scale, digits)
     return f"{number}{THIN_SPACE}{unit}"
 
 
 def size_unit(size: float, family: str) -> tuple[str, float]:
     """Return unit and factor: ``("MiB", 2 ** -20)``. `family`: ``iec`` (1024) or ``si`` (1000)."""
-    unit = _largest(size, ("GB", "MB", "kB") if family == "si" else ("GiB", "MiB", "KiB"))
+    units = ("TB", "GB", "MB", "kB") if family == "si" else ("TiB", "GiB", "MiB", "KiB")
+    unit = next((unit for unit in units if abs(size) >= SIZE_UNITS[unit]), "B")
     return unit, 1 / SIZE_UNITS[unit]
-
-
-def _largest(size: float, units: Iterable[str]) -> str:
-    """Return the first of `units` that is at most `size`; bytes if none is."""
-    return next((unit for unit in units if abs(size) >= SIZE_UNITS[unit]), "B")
 
 
 def format_duration(seconds: float, *, digits: int = 3) -> str:

@@ -81,7 +81,7 @@ FILTERS: Final = {
     "every": every,
     "percent": numbers.format_percent,
     "percent_up": numbers.percent_up,
-    "size": numbers.show_size,
+    "size": numbers.format_size,
     "duration": numbers.format_duration,
     "quantity": figures.quantity,
     "exponent": figures.exponent,

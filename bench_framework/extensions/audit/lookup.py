@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
 from bench_framework.extensions.audit.page import RATIOS, Number, Page, Passage, Reading, quantities
-from bench_framework.text.numbers import show_size
+from bench_framework.text.numbers import format_size
 
 MOST_FIGURES: Final = 50
 """Most figures of one name. A text with a more frequent name does not say which ones it compares."""
@@ -120,7 +120,7 @@ class Lookup:
         if wording.PERCENT_OF.match(text.column):
             used = [f for f in ours if f.quantity.kind == "size" and f.quantity.lo > 0]
             sized = [(f, size) for f in used if (size := f.size)]
-            amounts = [(f, Reading("size", s, s, s, show_size(s, "si"))) for f, s in sized]
+            amounts = [(f, Reading("size", s, s, s, format_size(s, "si"))) for f, s in sized]
             inputs = [compute.Sides(f, replace(f, label="input", quantity=q)) for f, q in amounts]
             return Candidates(inputs, certain=True)
         after = (part for t in (text.text, text.column) for part in wording.THAN.split(t, 1)[1:])

@@ -1,7 +1,7 @@
 """The audit of a page with its data, and its form as Markdown, as text for a terminal, and as JSON."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -27,7 +27,10 @@ MOST_BRACKETS: Final = 20_000
 """Most brackets of a page: the time to parse Markdown is quadratic in those without an end."""
 MOST_BYTES: Final = 1024 * 1024
 """Largest page that is audited. The longest report of an example has 40 kB."""
-_KINDS: Final = {WALL: ("time", format_duration), PEAK_RSS: ("size", format_size)}
+_KINDS: Final[Mapping[str, tuple[str, Callable[[float], str]]]] = {
+    WALL: ("time", format_duration),
+    PEAK_RSS: ("size", format_size),
+}
 _NEAR: Final = 0.1
 """The relative difference up to which one of several figures with a name is that of a command."""
 _OFF: Final = 0.05

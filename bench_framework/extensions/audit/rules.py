@@ -14,7 +14,7 @@ from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Stat
 from bench_framework.extensions.audit.conditions import PageConditions
 from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
-from bench_framework.text.numbers import fixed, format_percent, shortest, show_size
+from bench_framework.text.numbers import fixed, format_percent, format_size, shortest
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 """Results, the worst one first."""
@@ -235,7 +235,7 @@ class _Auditor:
         for name, points in series.items():
             for (small, a), (large, b) in itertools.pairwise(sorted(points.items())):
                 lo, hi = (math.log(r) / math.log(large / small) for r in (b.lo / a.hi, b.hi / a.lo))
-                sizes = f"from {show_size(small, 'si')} to {show_size(large, 'si')}"
+                sizes = f"from {format_size(small, 'si')} to {format_size(large, 'si')}"
                 growth.append((name, lo, hi, sizes))
         return growth
 

@@ -13,7 +13,7 @@ from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
 from bench_framework.text import words
-from bench_framework.text.numbers import DASH, column_size, format_clock, show_size
+from bench_framework.text.numbers import DASH, column_size, format_clock, format_size
 
 _MEASURED: Final = (PEAK_RSS, CPU, WALL)
 
@@ -71,7 +71,7 @@ def _build_cells(build: Build | None) -> tuple[Cell, Cell, Cell]:
     if build is None:
         return Cell(DASH), Cell(DASH), Cell(DASH)
     return (
-        value_cell(build.size_bytes or None, lambda size: show_size(size, "iec")),
+        value_cell(build.size_bytes or None, format_size),
         value_cell(build.build_s, format_clock),
         value_cell(build.dependencies, str),
     )

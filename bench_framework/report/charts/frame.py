@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from bench_framework.report.blocks import Figure
 from bench_framework.report.charts import Axes, Palette, Scale
 from bench_framework.report.render.widths import cut_distinct, cut_middle, visible
-from bench_framework.text.numbers import shortest, show_size, significant, time_unit
+from bench_framework.text.numbers import format_size, shortest, significant, time_unit
 from bench_framework.units import THIN_SPACE
 
 WIDTH: Final = 720.0
@@ -199,7 +199,7 @@ def duration_label(seconds: float) -> str:
 
 def size_label(size: float, family: str) -> str:
     """Return a tick label of a size axis: ``64 MiB``."""
-    number, unit = show_size(size, family).rsplit(THIN_SPACE, 1)
+    number, unit = format_size(size, family).rsplit(THIN_SPACE, 1)
     value = float(number)
     return f"{significant(value, 3) if value != int(value) else int(value)}{THIN_SPACE}{unit}"
 

@@ -9,7 +9,7 @@ from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import format_duration, show_size
+from bench_framework.text.numbers import format_duration, format_size
 
 HEIGHT: Final = 330.0
 MOST_LABEL: Final = 180.0
@@ -46,7 +46,7 @@ def memory_time(
         if cell.role is Role.BOUND or time is None or peak is None or peak.median <= 0:
             continue
         ends = (time.lo, time.hi, peak.lo, peak.hi)
-        text = f"{format_duration(time.median)}, {show_size(peak.median, family)}"
+        text = f"{format_duration(time.median)}, {format_size(peak.median, family)}"
         base = cell.role is Role.BASELINE
         point = Point(
             data.label(cell.id), time.median, peak.median, *ends, text=text, baseline=base
@@ -58,7 +58,7 @@ def memory_time(
         Row.build(
             p.label,
             Cell(format_duration(p.x), p.x),
-            Cell(show_size(p.y, family), p.y),
+            Cell(format_size(p.y, family), p.y),
             baseline=p.baseline,
         )
         for p in points

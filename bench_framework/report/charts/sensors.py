@@ -12,7 +12,7 @@ from bench_framework.model.record.sensors import Sensors
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, numeric
 from bench_framework.report.charts import Axes, Palette, frame
 from bench_framework.report.context import ReportData
-from bench_framework.text.numbers import fixed, percent, shortest, show_size, significant
+from bench_framework.text.numbers import fixed, format_size, percent, shortest, significant
 from bench_framework.units import THIN_SPACE
 
 FEWEST: Final = 8
@@ -46,7 +46,7 @@ def _counters(family: str) -> tuple[_Counter, ...]:
         _Counter("load average (1 min)", lambda s: s.load1, lambda n: significant(n, 2)),
         _Counter("clock frequency", lambda s: s.cpu_mhz, lambda n: f"{fixed(n, 0)}{THIN_SPACE}MHz"),
         _Counter(
-            "available memory", lambda s: s.mem_available_bytes, lambda n: show_size(n, family)
+            "available memory", lambda s: s.mem_available_bytes, lambda n: format_size(n, family)
         ),
     )
 

@@ -11,7 +11,7 @@ from bench_framework.report.charts import OTHER, Axes, Palette, amounts, frame, 
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import change_parts, mark
 from bench_framework.report.table_cells import CI
-from bench_framework.text.numbers import DASH, format_percent, percent, rate, show_size
+from bench_framework.text.numbers import DASH, format_percent, format_size, percent, rate
 from bench_framework.text.words import noun
 
 FEWEST: Final = 2
@@ -102,7 +102,7 @@ def _rate(data: ReportData, share: LimitShare) -> str:
 
 def _memory(data: ReportData, cell_id: str) -> str:
     peak = data.summary(cell_id, PEAK_RSS)
-    return show_size(peak.median, data.plan.unit_family) if peak is not None else ""
+    return format_size(peak.median, data.plan.unit_family) if peak is not None else ""
 
 
 def _table(

@@ -13,9 +13,9 @@ from bench_framework.text.names import first_items, joined
 from bench_framework.text.numbers import (
     format_moment,
     format_percent,
+    format_size,
     grouped,
     percent_up,
-    show_size,
 )
 from bench_framework.text.words import MEANINGS, NOISE_FLOOR_TITLE, WORDS, noun
 from bench_framework.text.write import render
@@ -149,7 +149,7 @@ def configurations(data: ReportData) -> str:
 def host_line(host: Host) -> str:
     """Return processor, cores and memory."""
     virtual = f", {host.virtualised}" if host.virtualised else ""
-    ram = show_size(host.ram_bytes, "iec")
+    ram = format_size(host.ram_bytes)
     return f"{host.cpu}, {counted(host.cores, 'core')}, {ram} RAM{virtual}"
 
 

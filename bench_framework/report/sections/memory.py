@@ -21,7 +21,7 @@ from bench_framework.report.table_cells import (
     value_cell,
     verdict_cell,
 )
-from bench_framework.text.numbers import DASH, column_size, replication, show_size, significant
+from bench_framework.text.numbers import DASH, column_size, format_size, replication, significant
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
@@ -74,7 +74,7 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
     )
     of_input = data.on_input(item, ", input ")
     if input_size := data.input_bytes(item.id):
-        text = show_size(input_size, family)
+        text = format_size(input_size, family)
         of_input = f"{of_input} ({text})" if of_input else f", input of {text}"
     caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (

@@ -19,7 +19,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
-from bench_framework.text.numbers import DASH, grouped, show_size
+from bench_framework.text.numbers import DASH, format_size, grouped
 from bench_framework.units import THIN_SPACE, counted
 
 
@@ -73,7 +73,7 @@ def _inputs(data: ReportData) -> Table:
                 source,
                 value_cell(prepared.seed, str),
                 value_cell(size, lambda n: f"{grouped(n, THIN_SPACE)}\u202fB"),
-                value_cell(size, lambda n: show_size(n, data.plan.unit_family)),
+                value_cell(size, lambda n: format_size(n, data.plan.unit_family)),
                 Cell((prepared.sha256 or DASH)[:16], code=prepared.sha256 is not None),
                 Cell(home_as_tilde(prepared.path or DASH), code=prepared.path is not None),
             )

@@ -21,7 +21,6 @@ from bench_framework.text.numbers import (
     format_size,
     grouped,
     rate_unit,
-    show_size,
     significant,
 )
 from bench_framework.units import THIN_SPACE
@@ -232,7 +231,7 @@ def _tuning_cell(name: str, value: object, data: ReportData) -> Cell:
     if name == "bytes_per_s":
         return Cell(significant(value * rate_unit(data.plan.unit_family)[1], DIGITS), value)
     if name.endswith("_bytes"):
-        return Cell(show_size(value, data.plan.unit_family), value)
+        return Cell(format_size(value, data.plan.unit_family), value)
     return Cell(str(value) if isinstance(value, int) else significant(value, DIGITS), value)
 
 

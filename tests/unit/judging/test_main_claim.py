@@ -15,7 +15,7 @@ from bench_framework.model.reasons import message
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import show_size
+from bench_framework.text.numbers import format_size
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 from tests.build import make_comparison
@@ -111,5 +111,5 @@ def test_combinations_left_out_by_one_rule_are_reported_once() -> None:
 
 
 def test_sizes_are_reported_in_the_units_of_the_scenario() -> None:
-    assert show_size(219_700_000, "si") == "220\u202fMB"
-    assert show_size(219_700_000, "iec") == "210\u202fMiB"
+    assert format_size(219_700_000, "si") == "220\u202fMB"
+    assert format_size(219_700_000) == "210\u202fMiB"

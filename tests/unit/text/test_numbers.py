@@ -12,13 +12,13 @@ from bench_framework.text.numbers import (
     column_decimals,
     column_size,
     fixed,
+    format_size,
     measured_decimals,
     metric_unit,
     percent_up,
     show_change,
     show_plain,
     show_ratio,
-    show_size,
     signed_percent,
     significant,
 )
@@ -131,8 +131,8 @@ def test_signs_units_and_sizes() -> None:
     assert metric_unit("wall", 0.02, "iec") == ("ms", 1e3)
     assert metric_unit("peak_rss", 3e6, "si")[0] == "MB"
     assert metric_unit("records", 3e6, "iec") == ("", 1.0)
-    assert show_size(64e6, "si") == "64.0\u202fMB"
-    assert show_size(64 * 2**20, "iec") == "64.0\u202fMiB"
+    assert format_size(64e6, "si") == "64.0\u202fMB"
+    assert format_size(64 * 2**20) == "64.0\u202fMiB"
     assert significant(470.2, 3) == "470"
 
 
