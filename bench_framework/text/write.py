@@ -126,6 +126,8 @@ FILTERS: Final = {
     "measured_figure": published.measured_figure,
 }
 """Names of the filters of the template → functions that format a number or a name."""
+EQUAL: Final = {"control": "comparison", "memory": "reference", "next_step": "takeaway"}
+"""Kinds of claims → kinds with the same sentence."""
 TESTS: Final = {
     "one_program": lambda c: c.reason == ONE_PROGRAM,
     "missing": lambda value: value is None,
@@ -200,4 +202,5 @@ def brief(claim: Claim, *, alone: bool = False) -> str:
 
 def macro_of(claim: Claim) -> str:
     """Return the name of the macro of a claim."""
-    return str(getattr(claim.fact, "form", claim.kind)).replace("-", "_")
+    name = str(getattr(claim.fact, "form", claim.kind)).replace("-", "_")
+    return EQUAL.get(name, name)
