@@ -8,7 +8,7 @@ many comparisons as that of the gate, with its metrics, margins, level, rounds a
 import shlex
 import statistics
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +22,7 @@ from bench_framework.errors import (
 )
 from bench_framework.execution.machine import slowed_run
 from bench_framework.execution.machine.programs import with_faster_clock
-from bench_framework.features.gate.outcome import main_metric, timed_metrics
+from bench_framework.features.gate.outcome import main_metric, narrowed, timed_metrics
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan.arguments import Word
 from bench_framework.model.plan.declarations import Axis, AxisValue, Note
@@ -91,7 +91,8 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
     policy = plan.judge.gate
     if not timed_metrics(policy):
         raise UsageError("BX140.no-time", name=plan.name)
-    measured = plan.cells if policy.chosen is None else _chosen(plan, policy.chosen)
+    ids = policy.chosen
+    measured = (plan if ids is None else narrowed(plan, frozenset(ids))).cells
     variants: dict[str, Variant] = {}
     cells: list[Cell] = []
     for cell in measured:
@@ -137,15 +138,6 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
         notes=(note, *plan.notes),
         judge=replace(plan.judge, gate=_policy(policy)),
         measure=replace(pairs.measure, seed=plan.measure.seed + number),
-    )
-
-
-def _chosen(plan: Plan, ids: Sequence[str]) -> tuple[Cell, ...]:
-    inputs = {cell.input_id for cell in plan.cells if cell.id in ids}
-    return tuple(
-        cell
-        for cell in plan.cells
-        if cell.id in ids or (cell.role is not Role.CANDIDATE and cell.input_id in inputs)
     )
 
 
