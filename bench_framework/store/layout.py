@@ -3,15 +3,16 @@
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.foreign import fault_of
+from bench_framework.foreign import fault_of, parse_json, read_regular
 from bench_framework.model.plan.plan import Cell, Role
 
 PLAN: Final = "plan.json"
@@ -189,6 +190,20 @@ def write_whole(path: Path, text: bytes | Iterable[str]) -> None:
     Raises `MachineError`: writing failed (BX235). An existing file is unchanged.
     """
     write_all(path.parent, {path.name: text})
+
+
+def write_note(path: Path, note: Mapping[str, Any]) -> None:
+    """Write a note about files in the cache. Raises as `write_whole`."""
+    write_whole(path, json.dumps(note) + "\n")
+
+
+def read_note(path: Path, *keys: str) -> dict[str, Any]:
+    """Return a note; empty if it is missing, damaged or without one of these keys."""
+    try:
+        note = parse_json(read_regular(path))
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) and {*keys} <= note.keys() else {}
 
 
 def write_output(path: Path, text: str | bytes) -> None:

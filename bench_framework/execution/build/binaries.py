@@ -5,7 +5,6 @@ Two copies of one binary differ by up to half a percent, because their pages are
 addresses; the control must include this difference.
 """
 
-import json
 import os
 import re
 import shlex
@@ -30,7 +29,7 @@ from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
-from bench_framework.store.layout import part_of, whole, write_whole
+from bench_framework.store.layout import part_of, read_note, whole, write_note
 from bench_framework.text.errors import new_event
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
@@ -99,8 +98,7 @@ def without_symbols(
     placed the same functions in another order.
     """
     note = program.with_name("without-symbols.json")
-    if note.is_file():
-        known = json.loads(note.read_text(encoding="utf-8"))
+    if known := read_note(note, "size_bytes", "sha256"):
         return known["size_bytes"], known["sha256"]
     copy = part_of(program.with_name("stripped"))
     argv = ["strip", "--strip-all", *LEFT_OUT, "-o", str(copy), str(program)]
@@ -113,7 +111,7 @@ def without_symbols(
         return None, None
     finally:
         copy.unlink(missing_ok=True)
-    write_whole(note, json.dumps({"size_bytes": size, "sha256": digest}) + "\n")
+    write_note(note, {"size_bytes": size, "sha256": digest})
     return size, digest
 
 

@@ -30,7 +30,7 @@ from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.layout import read_note, write_note, writing
 
 FORMAT: Final = 1
 """Number in each key. It changes if builds of an earlier benchctl are not those of this one."""
@@ -80,7 +80,7 @@ def note_of(spec: BuildSpec, cache: Path) -> Path:
 
 def latest(spec: BuildSpec, cache: Path) -> Path | None:
     """Return the newest program of a build; `None` before the first build."""
-    note = _read(note_of(spec, cache))
+    note = read_note(note_of(spec, cache), "path")
     path = Path(note["path"]) if note else None
     return path if path is not None and path.is_file() else None
 
@@ -124,10 +124,10 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
                 except BaseException:
                     _remove(at)
                     raise
-                write_whole(note, json.dumps(known) + "\n")
+                write_note(note, known)
         finally:
             _remove(work)
-    write_whole(note_of(spec, means.cache), json.dumps({"path": known["path"]}) + "\n")
+    write_note(note_of(spec, means.cache), {"path": known["path"]})
     return _build(spec, known, copy, used, means)
 
 
@@ -186,8 +186,8 @@ def _known(
     spec: BuildSpec, folder: Path, inner: Path, note: Path, cache: Path
 ) -> dict[str, Any] | None:
     """Return the description of a program that exists, unchanged; `None` if it must be built."""
-    given, known = spec.by_commands, _read(note)
-    if known is None or given is None:
+    given, known = spec.by_commands, read_note(note, "path", "sha256", "tree", "files_sha256")
+    if not known or given is None:
         return None
     try:
         if given.runtime:
@@ -202,14 +202,6 @@ def _known(
     except (OSError, BuildError):
         return None
     return known | {"cached": True}
-
-
-def _read(note: Path) -> dict[str, Any] | None:
-    try:
-        content: dict[str, Any] = json.loads(note.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return content
 
 
 def _run_all(

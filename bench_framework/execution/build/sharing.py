@@ -8,7 +8,6 @@ moves those of the previous folder out, and those of this folder back in. So car
 left, and a second build of either revision compiles nothing.
 """
 
-import json
 import re
 import shutil
 import tomllib
@@ -19,7 +18,7 @@ from typing import Final
 
 from bench_framework.execution.build.configuration import configuration_files, lockfile_of
 from bench_framework.execution.build.revisions import Git, key_of
-from bench_framework.store.layout import write_whole, writing
+from bench_framework.store.layout import read_note, write_note, writing
 
 KINDS: Final = (".fingerprint", "build", "deps")
 """Folders of units in ``PROFILE/`` or ``TRIPLE/PROFILE/`` of a build directory."""
@@ -60,23 +59,19 @@ class BuildFolder:
             return
         note = self.path / "owner.json"
         with writing(note):
-            try:
-                document = json.loads(note.read_text(encoding="utf-8"))
-                previous, packages = Path(document["source"]), {*document["packages"]}
-            except (OSError, ValueError, KeyError, TypeError):
-                # No note: a new directory, or one whose change of owner was interrupted.
-                if self.path.exists():
-                    shutil.rmtree(self.path)
-                previous, packages = self.source, set()
-            packages |= self.packages
+            known = read_note(note, "source", "packages")
+            # No note: a new directory, or one whose change of owner was interrupted.
+            if not known and self.path.exists():
+                shutil.rmtree(self.path)
+            previous = Path(known.get("source", self.source))
+            packages = {*self.packages, *known.get("packages", ())}
             if previous != self.source:
                 note.unlink()
                 if not _move(self.units, self._aside(previous), packages):
                     # Every build leaves local units, so this layout is unknown.
                     shutil.rmtree(self.units, ignore_errors=True)
                 _move(self._aside(self.source), self.units)
-        names = {"source": str(self.source), "packages": sorted(packages)}
-        write_whole(note, json.dumps(names) + "\n")
+        write_note(note, {"source": str(self.source), "packages": sorted(packages)})
 
     def _aside(self, source: Path) -> Path:
         return self.path / "others" / key_of(str(source))

@@ -10,7 +10,6 @@ repository share the builds of their dependencies.
 """
 
 import hashlib
-import json
 import os
 import shutil
 import tomllib
@@ -26,7 +25,7 @@ from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.store.layout import is_record_id, whole, write_whole
+from bench_framework.store.layout import is_record_id, read_note, whole, write_note
 
 FETCH_TIMEOUT_S: Final = 1800.0
 _MANIFEST: Final = """[package]
@@ -67,9 +66,9 @@ def fetch(
     Raises `BuildError` (BX226): cargo cannot fetch it, for example because there is no such version.
     """
     folder, note = root / name / version, note_of(root, name, version)
-    if folder.is_dir() and note.is_file():
-        stored = json.loads(note.read_text(encoding="utf-8"))
-        return Released(folder, stored["source"], stored["checksum"])
+    stored = read_note(note, "source", "checksum")
+    if folder.is_dir() and stored:
+        return Released(folder, **stored)
     prefix = ".fetch-"
     with whole(folder) as sources, TemporaryDirectory(dir=folder.parent, prefix=prefix) as package:
         part = Path(package)
@@ -92,7 +91,7 @@ def fetch(
             raise _fetch_failed(name, version, cause) from error
         (vendored / f"{name}-{version}").replace(sources)
         (sources / ".cargo-checksum.json").unlink(missing_ok=True)
-        write_whole(note, json.dumps(stored) + "\n")
+        write_note(note, stored)
     return Released(folder, **stored)
 
 

@@ -1,6 +1,5 @@
 """Evidence of what reached a binary: symbols, loader, linker, and features without a symbol."""
 
-import json
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.store.layout import write_whole
+from bench_framework.store.layout import read_note, write_note
 from bench_framework.text.names import first_items
 
 NM_TIMEOUT_S: Final = 60.0
@@ -103,10 +102,9 @@ def unused_features(
     """
     if not spec.features:
         return ()
-    if note.is_file():
-        known = json.loads(note.read_text(encoding="utf-8"))
-        if known["binary"] == str(binary):
-            return tuple(known["remarks"])
+    known = read_note(note, "binary", "remarks")
+    if known and known["binary"] == str(binary):
+        return tuple(known["remarks"])
     names, remarks = defined(binary, launcher, env), []
     everything = linked(spec) if names else frozenset[str]()
     for feature in spec.features if names else ():
@@ -125,7 +123,7 @@ def unused_features(
                 f"feature {feature} brings {first_items(listed, MOST_NAMES, ', ')}; "
                 f"none of {one} symbols is in the binary"
             )
-    write_whole(note, json.dumps({"binary": str(binary), "remarks": remarks}) + "\n")
+    write_note(note, {"binary": str(binary), "remarks": remarks})
     return tuple(remarks)
 
 

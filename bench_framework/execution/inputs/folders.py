@@ -1,17 +1,15 @@
 """Files, size and digest of a file, folder or chosen files, and whether they changed."""
 
 import hashlib
-import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from bench_framework.errors import MachineError
-from bench_framework.foreign import parse_json, sha256_of
+from bench_framework.foreign import sha256_of
 from bench_framework.model.record.run import Build, Event, PreparedInput
-from bench_framework.store.layout import write_whole
+from bench_framework.store.layout import read_note, write_note
 from bench_framework.text.errors import new_event
 
 
@@ -67,21 +65,19 @@ def stored_digest(
 
     Files of a user are compared with their `ctime`, too: another file may have the same size and mtime.
     """
+    stored = read_note(note, "sha256")
     try:
-        stored: dict[str, Any] = parse_json(note.read_text(encoding="utf-8"))
-        current = _state(path, chosen, ctime=ctime)
-        unchanged = current == {key: stored[key] for key in current}
-        return str(stored["sha256"]) if unchanged else None
-    except (OSError, ValueError, KeyError, TypeError):
+        unchanged = stored.items() >= _state(path, chosen, ctime=ctime).items()
+    except OSError:
         return None
+    return str(stored["sha256"]) if unchanged else None
 
 
 def store_digest(
     note: Path, digest: str, path: Path, chosen: Sequence[str] = (), *, ctime: bool = False
 ) -> None:
     """Write the digest with the state of the input. Raises `MachineError`: it is impossible."""
-    stored = {"sha256": digest, **_state(path, chosen, ctime=ctime)}
-    write_whole(note, json.dumps(stored) + "\n")
+    write_note(note, {"sha256": digest, **_state(path, chosen, ctime=ctime)})
 
 
 def _state(path: Path, chosen: Sequence[str], *, ctime: bool) -> dict[str, int | str]:
