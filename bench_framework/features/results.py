@@ -66,14 +66,10 @@ class Results:
     """The results of a judgement, by the names that a scenario gives them."""
 
     def __init__(self, plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> None:
-        self.plan, self._judgement, self._builds = plan, judgement, builds
+        self.plan, self.judgement, self._builds = plan, judgement, builds
         self._pairs = judged_pairs(judgement.every)
         self._states = {s.cell_id: s for s in judgement.states}
         self._in_times = in_times(plan, judgement.comparisons)
-
-    def higher(self, metric: Metric) -> bool:
-        """Return whether larger values of a metric are better."""
-        return any(c.metric == metric and c.direction == "higher" for c in self._judgement.every)
 
     def contrast(self, name: str, input_ids: Sequence[str] | None = None) -> Iterator[NamedResult]:
         """Yield the result of a named contrast on each of its inputs, or on some of them."""
@@ -116,11 +112,11 @@ class Results:
 
     def derived_rows(self, name: str) -> Iterator[Derived]:
         """Yield the rows of a derived value, one per input."""
-        return (row for row in self._judgement.derived if row.name == name)
+        return (row for row in self.judgement.derived if row.name == name)
 
     def noise_floor(self, input_id: str, metric: Metric) -> float | None:
         """Return the noise floor of an input, `None` if it is not known."""
-        floors = {(f.input_id, f.metric): f.fraction for f in self._judgement.floors}
+        floors = {(f.input_id, f.metric): f.fraction for f in self.judgement.floors}
         return floors.get((input_id, metric))
 
     def _planned(self, input_ids: Sequence[str]) -> Iterator[str]:
@@ -131,7 +127,7 @@ class Results:
         self, variant_id: str, metric: Metric, input_ids: Sequence[str]
     ) -> Iterator[NamedResult]:
         """Yield the median of a metric of a variant on each input."""
-        medians = {(s.cell_id, s.metric): s for s in self._judgement.summaries}
+        medians = {(s.cell_id, s.metric): s for s in self.judgement.summaries}
         margin = self.plan.judge.margin_of(metric)
         for input_id in self._planned(input_ids):
             cell_id = self.plan.cell_id(variant_id, input_id)

@@ -284,12 +284,12 @@ class ReportData:
         """Return the ratio of the headline's values, `None` without a bounded one."""
         if interval is None or not interval.bounded:
             return None
-        return interval.of_values(higher=self.higher(self.metric))
+        return interval.of_values(higher=self.higher)
 
-    def higher(self, metric: Metric) -> bool:
-        """Return whether larger values of a metric are better."""
-        comparisons = self.judgement.comparisons
-        return any(c.direction == "higher" for c in comparisons if c.metric == metric)
+    @cached_property
+    def higher(self) -> bool:
+        """True if larger values of the main metric are better."""
+        return self.judgement.higher(self.metric)
 
     def unit_of(self, metric: Metric) -> str:
         """Return the unit of a metric, otherwise ""."""

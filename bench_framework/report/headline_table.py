@@ -190,7 +190,7 @@ def order(data: ReportData, cell: PlanCell) -> tuple[int, float]:
     other = data.baseline_summary(cell.input_id, data.metric)
     if cell.role is not Role.BOUND and mine is not None and other is not None:
         values = (mine.median, other.median)
-        above, below = reversed(values) if data.higher(data.metric) else values
+        above, below = reversed(values) if data.higher else values
         return 0, above / below if below > 0 else math.inf
     return 1, mine.median if mine else 0.0
 

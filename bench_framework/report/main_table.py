@@ -286,7 +286,7 @@ def revision_cells(data: ReportData) -> tuple[PlanCell, ...]:
 
     def key(cell: PlanCell) -> tuple[int, float]:
         rank, ratio = order(data, cell)
-        return rank, ratio if data.higher(data.metric) else -ratio
+        return rank, ratio if data.higher else -ratio
 
     arms = (cell for item in data.plan.inputs for cell in data.arms(item.id))
     return tuple(sorted((cell for cell in arms if cell.role is Role.CANDIDATE), key=key))

@@ -120,7 +120,7 @@ def _left(data: ReportData, table: Contribution, claim: Claim | None) -> Row:
     if table.remainder is None:
         return Row.build(*head, _quotient(data, table), "", "", share, "")
     ratio, bounds, _ = contrast_cells(table.remainder, data, claim)
-    verdict = interaction_cell(table.remainder.verdict, higher=data.higher(data.metric))
+    verdict = interaction_cell(table.remainder.verdict, higher=data.higher)
     return Row.build(*head, ratio, bounds, verdict, share, str(table.remainder.rounds))
 
 

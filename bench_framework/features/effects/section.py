@@ -68,7 +68,7 @@ def _mains(
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
     ratio, bounds, verdict = contrast_cells(e.mean, data, claim)
-    higher = data.higher(data.metric)
+    higher = data.higher
     if len(e.changes) == PAIR:
         verdict = interaction_cell(e.mean.verdict, higher=higher)
     consistent = f"{e.significant_in} of {len(e.cells)}" if e.mean.verdict.decided else DASH
@@ -99,7 +99,7 @@ def _interactions(
         f"Interactions of two changes{data.on_input(item, ', input ')}: ratio of "
         f"{noun(data.metric)} with both changes ÷ the product of the single effects. 1: no "
         "interaction; above 1: both together "
-        f"{'gain more' if data.higher(data.metric) else 'save less'} than the product. "
+        f"{'gain more' if data.higher else 'save less'} than the product. "
         f"{_tail(factorial)}"
     )
     return Table(f"{name}-interactions", caption, columns, tuple(rows), sortable=False)

@@ -83,7 +83,8 @@ def rows_of(plan: Plan, results: Results) -> list[Row]:
     for claim in plan.published.claims if plan.published is not None else ():
         tested = claim.test != "not-testable"
         what = _comparison(plan, claim, results) if tested else (claim.name, claim.title)
-        key = (*what, _stance(claim, higher=results.higher(claim.metric)), claim.disproved)
+        higher = results.judgement.higher(claim.metric)
+        key = (*what, _stance(claim, higher=higher), claim.disproved)
         rows.setdefault(key, []).append(claim)
     return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 

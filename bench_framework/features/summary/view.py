@@ -43,9 +43,8 @@ class SummaryView(ComparisonClaims):
         self.groups = {g.input_id: g for g in judgement.best}
         sizes = {i.id: i.dataset.size_bytes for i in plan.inputs if i.dataset}
         self.sizes = sizes | {i.input_id: i.size_bytes for i in inputs if i.size_bytes}
-        every = judgement.every
-        self._pairs = judged_pairs(every)
-        self.higher = any(c.direction == "higher" for c in every if c.metric == self.metric)
+        self._pairs = judged_pairs(judgement.every)
+        self.higher = judgement.higher(self.metric)
 
     def pair(self, cell_id: str, ref_cell_id: str, metric: str = "") -> Comparison | None:
         """Return the comparison of two cells, by default on the main metric."""

@@ -348,3 +348,7 @@ class Judgement:
     def every(self) -> tuple[Comparison, ...]:
         """Every comparison, with those within the best groups."""
         return (*self.comparisons, *(c for group in self.best for c in group.comparisons))
+
+    def higher(self, metric: Metric) -> bool:
+        """Return whether larger values of a metric are better."""
+        return any(c.direction == "higher" for c in self.every if c.metric == metric)

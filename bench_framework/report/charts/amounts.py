@@ -47,7 +47,7 @@ def lead(data: ReportData, ratio: float, verdict: Verdict | None) -> str:
 
     `ratio` is that of the values.
     """
-    return f"{mark(verdict, higher=data.higher(data.metric))} {amount(data, ratio)}"
+    return f"{mark(verdict, higher=data.higher)} {amount(data, ratio)}"
 
 
 def mark(verdict: Verdict | None, *, higher: bool = False) -> str:
@@ -76,7 +76,7 @@ def amount(data: ReportData, ratio: float) -> str:
 
 def caption(data: ReportData, verdicts: Iterable[Verdict | None], *parts: str) -> str:
     """Return parts of a caption, and what the marks of these verdicts mean."""
-    marked = {_direction(verdict, higher=data.higher(data.metric)) for verdict in verdicts}
+    marked = {_direction(verdict, higher=data.higher) for verdict in verdicts}
     margin = format_percent(data.margin)
     meanings = {
         f"by more than {margin}": (Verdict.BETTER, Verdict.WORSE),

@@ -41,7 +41,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if baseline is not None:
         strong = baseline.id in data.ahead(item.id)
         points.append(Point(base, 1.0, text="baseline", baseline=True, strong=strong))
-    points.sort(key=lambda p: p.x, reverse=data.higher(data.metric))  # the best first
+    points.sort(key=lambda p: p.x, reverse=data.higher)  # the best first
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)

@@ -67,7 +67,7 @@ def grid(data: ReportData, item: Input, table: Table) -> Figure | None:
     desc = _desc(data, axes, item, margins)
     if any(p.text == DASH for p in (*points, *margins)):
         desc += f" {DASH}: not planned, or not compared."
-    side = "above" if data.higher(data.metric) else "below"
+    side = "above" if data.higher else "below"
     return Figure(
         table.anchor.removesuffix("-table") + "-grid",
         "grid",

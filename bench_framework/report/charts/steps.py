@@ -117,7 +117,7 @@ def _unstable(data: ReportData, step: Step) -> str:
     """Return both changes of a step whose ratio changed during the record; else nothing."""
     pair = data.pairs.get((step.cell_id or "", step.ref_cell_id or ""))
     if pair is not None and pair.phases is not None:
-        phases = pair.phases.inverse if data.higher(data.metric) else pair.phases
+        phases = pair.phases.inverse if data.higher else pair.phases
         first, rest = (signed_percent(i.ratio) for i in (phases.first, phases.rest))
         return f"unstable: {first}, then {rest}"
     reason = step.contrast.reason
@@ -196,7 +196,7 @@ def _table(
             change,
             bounds,
             Cell(
-                amounts.mark(point.verdict, higher=data.higher(data.metric)) if change else "",
+                amounts.mark(point.verdict, higher=data.higher) if change else "",
                 verdict=point.verdict,
             ),
             baseline=point.baseline,
