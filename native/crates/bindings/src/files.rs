@@ -7,6 +7,7 @@ use std::thread;
 
 use dgen::data::{Differences, Settings};
 use dgen::validate::read_and_validate as read;
+use dgen::write::strategy::STRATEGIES;
 use dgen::write::{self, FileContents, FileError, Options, Stats, path_of, size_of};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -47,21 +48,12 @@ pub(crate) fn write_file<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut options = Options::new(size, settings(seed, dedup, compress)?);
-    options.strategy = write::strategy::strategy(strategy).ok_or_else(|| {
-        let known = write::strategy::STRATEGIES.iter().map(|known| known.name);
-        unknown_name("strategy", strategy, known)
-    })?;
+    options.strategy = find("strategy", strategy, STRATEGIES, |known| known.name)?;
     options.backend = match backend {
         None => options.strategy.default_backend(),
-        Some(name) => write::backend(name).ok_or_else(|| {
-            let known = write::BACKENDS.iter().map(|known| known.name);
-            unknown_name("backend", name, known)
-        })?,
+        Some(name) => find("backend", name, write::BACKENDS, |known| known.name)?,
     };
-    options.direct = write::direct_named(direct).ok_or_else(|| {
-        let known = write::DIRECTS.iter().map(|(_, name, _)| *name);
-        unknown_name("direct", direct, known)
-    })?;
+    (options.direct, ..) = find("direct", direct, write::DIRECTS, |known| known.1)?;
     options.durability = write::durability_named(durability).ok_or_else(|| {
         let known = write::DURABILITIES.iter().map(|(_, name, _)| *name);
         unknown_name("durability", durability, known)
@@ -205,11 +197,20 @@ fn at_least_1(name: &str, value: usize) -> PyResult<NonZero<usize>> {
     NonZero::new(value).ok_or_else(|| PyValueError::new_err(format!("{name} must be at least 1")))
 }
 
-pub(crate) fn unknown_name<'names>(
+/// The value of `known` that is called `name`.
+pub(crate) fn find<T: Copy>(
     what: &str,
     name: &str,
-    known: impl Iterator<Item = &'names str>,
-) -> PyErr {
+    known: &[T],
+    name_of: fn(&T) -> &'static str,
+) -> PyResult<T> {
+    let value = known.iter().find(|value| name_of(value) == name);
+    value
+        .copied()
+        .ok_or_else(|| unknown_name(what, name, known.iter().map(name_of)))
+}
+
+fn unknown_name<'names>(what: &str, name: &str, known: impl Iterator<Item = &'names str>) -> PyErr {
     let known: Vec<_> = known.collect();
     PyValueError::new_err(format!(
         "no {what} is called {name:?}; known are {}",

@@ -22,14 +22,14 @@ use dgen::{KINDS, WriteSummary};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
-use files::unknown_name;
+use files::find;
 
 /// Functions of the native workspace for Python.
 #[pymodule]
 mod _native {
     use super::{
-        KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, Python, Sessions, unknown_name,
-        write_detached, write_folder,
+        KINDS, PROFILES, PathBuf, Py, PyAny, PyResult, Python, Sessions, find, write_detached,
+        write_folder,
     };
     use pyo3::prelude::*;
 
@@ -62,9 +62,7 @@ mod _native {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let kind = dgen::kind(kind).ok_or_else(|| {
-            unknown_name("kind of text", kind, KINDS.iter().map(|known| known.name))
-        })?;
+        let kind = find("kind of text", kind, KINDS, |known| known.name)?;
         let text = dgen::Text::new(kind, seed, size);
         write_detached(py, &path, progress, |report| {
             dgen::write_file(&text, &path, report)
@@ -96,10 +94,7 @@ mod _native {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<String> {
-        let profile = dgen::sessions::profile(profile).ok_or_else(|| {
-            let known = PROFILES.iter().map(|known| known.name);
-            unknown_name("profile of sessions", profile, known)
-        })?;
+        let profile = find("profile of sessions", profile, PROFILES, |known| known.name)?;
         let sessions = Sessions::new(profile.settings, seed, size);
         write_detached(py, &path, progress, |report| {
             write_folder(&sessions, &path, report)

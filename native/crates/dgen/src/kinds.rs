@@ -14,11 +14,12 @@ pub struct Kind {
     pub about: &'static str,
     /// Distinguishes the random streams of the kinds. Never reused.
     stream: u64,
-    /// Appends phrases to the start of a block until the next one does not fit, and returns the bytes filled.
-    phrases: fn(Random, &mut [u8]) -> usize,
+    /// Appends phrases, in lines with that end, to the start of a block until the next one does not fit, and returns the
+    /// bytes filled.
+    phrases: fn(Random, &mut [u8], &[u8]) -> usize,
     /// Fills the end of a block that the next phrase does not fit.
     pad: u8,
-    /// The end of a block, if the block is long enough.
+    /// The end of a line, and of a block that is long enough.
     end: &'static [u8],
 }
 
@@ -37,11 +38,7 @@ pub static KINDS: &[&Kind] = &[
         name: "prose",
         about: "English-like words by Zipf's law, sentences, lines; ASCII",
         stream: 1,
-        phrases: |random, room| {
-            repeat(random, room, |random, out, state| {
-                prose(random, out, state, b"\n");
-            })
-        },
+        phrases: prose,
         pad: b' ',
         end: b"\n",
     },
@@ -49,7 +46,7 @@ pub static KINDS: &[&Kind] = &[
         name: "cjk",
         about: "Han, Kana and Thai, mostly without spaces",
         stream: 2,
-        phrases: |random, room| repeat(random, room, cjk),
+        phrases: |random, room, _| repeat(random, room, cjk),
         pad: b' ',
         end: b"\n",
     },
@@ -57,7 +54,7 @@ pub static KINDS: &[&Kind] = &[
         name: "no-spaces",
         about: "words joined by punctuation, not one space or line break; ASCII",
         stream: 3,
-        phrases: |random, room| repeat(random, room, no_spaces),
+        phrases: |random, room, _| repeat(random, room, no_spaces),
         pad: b'-',
         end: b"",
     },
@@ -65,11 +62,7 @@ pub static KINDS: &[&Kind] = &[
         name: "crlf",
         about: "prose with CR LF line ends",
         stream: 4,
-        phrases: |random, room| {
-            repeat(random, room, |random, out, state| {
-                prose(random, out, state, b"\r\n");
-            })
-        },
+        phrases: prose,
         pad: b' ',
         end: b"\r\n",
     },
@@ -77,11 +70,7 @@ pub static KINDS: &[&Kind] = &[
         name: "long-line",
         about: "prose in one line",
         stream: 5,
-        phrases: |random, room| {
-            repeat(random, room, |random, out, state| {
-                prose(random, out, state, b" ");
-            })
-        },
+        phrases: prose,
         pad: b' ',
         end: b" ",
     },
@@ -102,7 +91,8 @@ impl Kind {
             b""
         };
         let room = block.len() - end.len();
-        let filled = (self.phrases)(Random::new(seed, self.stream, index), &mut block[..room]);
+        let random = Random::new(seed, self.stream, index);
+        let filled = (self.phrases)(random, &mut block[..room], self.end);
         block[filled..room].fill(self.pad);
         block[room..].copy_from_slice(end);
     }
@@ -166,8 +156,14 @@ fn repeat(
     }
 }
 
-/// One word with what follows it.
-fn prose(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[u8]) {
+fn prose(random: Random, room: &mut [u8], line_end: &[u8]) -> usize {
+    repeat(random, room, |random, out, state| {
+        word(random, out, state, line_end);
+    })
+}
+
+/// One word of prose with what follows it.
+fn word(random: &mut Random, out: &mut Out<'_>, state: &mut State, line_end: &[u8]) {
     let dice = random.next();
     let start = out.length;
     // Each decision looks at its own bits.

@@ -3,14 +3,11 @@
 use std::fs::{self, File, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
-use std::ops::ControlFlow;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use sink::{Fault, Progress};
+use sink::{Fault, Progress, Shared};
 
 use crate::data::Differences;
 use crate::write::{self, FileContents, FileError};
@@ -71,15 +68,19 @@ pub fn read_and_validate(
     let size_actual = metadata.len();
     let size_expected = size.unwrap_or(size_actual);
     let task = Task {
-        path,
         file: &file,
         expected,
         end: size_actual.min(size_expected),
         next: AtomicU64::new(0),
-        compared: AtomicU64::new(0),
-        stop: AtomicBool::new(false),
+        shared: Shared::default(),
     };
-    let differences = compare(&task, threads, progress)?;
+    let work = |_| task.run();
+    let parts = sink::run_threads("reader", threads.get(), &work, &task.shared, progress)
+        .map_err(|fault| FileError::new(path, fault))?;
+    let mut differences = Differences::default();
+    for part in parts {
+        differences.merge(part);
+    }
     check_unchanged(path, &file, &metadata)?;
     Ok(Validation {
         bytes: differences.compared,
@@ -114,74 +115,22 @@ fn check_unchanged(path: &Path, file: &File, before: &Metadata) -> Result<(), Fi
 const MAX_THREADS: usize = 4096;
 
 struct Task<'run> {
-    path: &'run Path,
     file: &'run File,
     expected: &'run FileContents,
     end: u64,
     next: AtomicU64,
-    compared: AtomicU64,
-    stop: AtomicBool,
-}
-
-fn compare(
-    task: &Task<'_>,
-    threads: NonZeroUsize,
-    progress: &mut Progress<'_>,
-) -> Result<Differences, FileError> {
-    std::thread::scope(|scope| {
-        let (sender, receiver) = mpsc::channel();
-        for _ in 0..threads.get() {
-            let sender = sender.clone();
-            let spawned = std::thread::Builder::new().spawn_scoped(scope, move || {
-                let outcome = task.run();
-                if outcome.is_err() {
-                    task.stop.store(true, Ordering::Relaxed);
-                }
-                // The receiver is gone only if the caller panicked.
-                let _ = sender.send(outcome);
-            });
-            if let Err(error) = spawned {
-                task.stop.store(true, Ordering::Relaxed);
-                return Err(FileError::new(
-                    task.path,
-                    Fault::during("start a thread")(error),
-                ));
-            }
-        }
-        drop(sender);
-        let (mut whole, mut failure, mut stopped) = (Differences::default(), None, false);
-        loop {
-            match receiver.recv_timeout(Duration::from_millis(50)) {
-                Ok(Ok(differences)) => whole.merge(differences),
-                Ok(Err(error)) => failure = failure.or(Some(error)),
-                Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    let compared = task.compared.load(Ordering::Relaxed);
-                    if !stopped && progress(compared) == ControlFlow::Break(()) {
-                        stopped = true;
-                        task.stop.store(true, Ordering::Relaxed);
-                    }
-                }
-            }
-        }
-        match failure {
-            Some(failure) => Err(failure),
-            None if stopped => Err(FileError::new(task.path, Fault::Stopped)),
-            None => Ok(whole),
-        }
-    })
+    shared: Shared,
 }
 
 impl Task<'_> {
-    fn run(&self) -> Result<Differences, FileError> {
+    fn run(&self) -> Result<Differences, Fault> {
         let mut differences = Differences::default();
         let mut buffer = Vec::new();
         buffer.try_reserve_exact(BLOCK).map_err(|error| {
-            let reason = format!("a buffer of {BLOCK} bytes cannot be had: {error}");
-            FileError::new(self.path, Fault::Unavailable(reason))
+            Fault::Unavailable(format!("a buffer of {BLOCK} bytes cannot be had: {error}"))
         })?;
         buffer.resize(BLOCK, 0);
-        while !self.stop.load(Ordering::Relaxed) {
+        while !self.shared.stop.load(Ordering::Relaxed) {
             let offset = self.next.fetch_add(BLOCK as u64, Ordering::Relaxed);
             if offset >= self.end {
                 break;
@@ -190,24 +139,24 @@ impl Task<'_> {
             let bytes = &mut buffer[..length];
             self.read_at(bytes, offset)?;
             self.expected.differences(offset, bytes, &mut differences);
-            self.compared.fetch_add(length as u64, Ordering::Relaxed);
+            self.shared.done.fetch_add(length as u64, Ordering::Relaxed);
         }
         Ok(differences)
     }
 
-    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), FileError> {
+    fn read_at(&self, bytes: &mut [u8], offset: u64) -> Result<(), Fault> {
         let mut have = 0;
         while have < bytes.len() {
             let at = offset + have as u64;
             match self.file.read_at(&mut bytes[have..], at) {
                 Ok(0) => {
-                    let reason =
-                        format!("ends at offset {at}, before its size: it was changed meanwhile");
-                    return Err(FileError::new(self.path, Fault::Unavailable(reason)));
+                    return Err(Fault::Unavailable(format!(
+                        "ends at offset {at}, before its size: it was changed meanwhile"
+                    )));
                 }
                 Ok(count) => have += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(FileError::new(self.path, Fault::at("read", at)(error))),
+                Err(error) => return Err(Fault::at("read", at)(error)),
             }
         }
         Ok(())
@@ -266,13 +215,11 @@ mod tests {
         let file = File::open(&path).unwrap();
         let expected = FileContents::with_period(&crate::data::Settings::default(), None).unwrap();
         let task = Task {
-            path: &path,
             file: &file,
             expected: &expected,
             end: 6000,
             next: AtomicU64::new(0),
-            compared: AtomicU64::new(0),
-            stop: AtomicBool::new(false),
+            shared: Shared::default(),
         };
         let error = task.run().unwrap_err().to_string();
         assert!(error.contains("ends at offset 5000,"), "{error}");

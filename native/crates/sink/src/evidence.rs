@@ -6,8 +6,19 @@ use hdrhistogram::Histogram;
 
 use crate::Resident;
 
-/// Time of one operation, by the time its completion was seen.
-pub type Latency = Histogram<u64>;
+/// Nanoseconds of each operation, by the time its completion was seen: three digits, up to an hour.
+#[derive(Clone, Debug)]
+pub struct Latency(pub Histogram<u64>);
+
+impl Default for Latency {
+    fn default() -> Self {
+        let histogram = Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3);
+        Self(histogram.expect("1 to an hour with three digits are bounds"))
+    }
+}
+
+/// Longest latency that the histogram resolves: an hour.
+const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 
 /// Time of the writers by activity, summed over all writers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +46,7 @@ impl Times {
 }
 
 /// Traces of the writers, counted where the thing happens.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Evidence {
     /// Writers that finished at least one block.
     pub writers: usize,
@@ -96,54 +107,6 @@ pub struct Evidence {
     pub notes: Vec<String>,
 }
 
-/// Longest latency that the histogram resolves: an hour.
-const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
-
-impl Default for Evidence {
-    fn default() -> Self {
-        Self {
-            writers: 0,
-            buffers: 0,
-            resident: None,
-            filled_bytes: 0,
-            written_bytes: 0,
-            blocks: 0,
-            operations: 0,
-            repeated: 0,
-            short: 0,
-            call_bytes: 0,
-            ring_bytes: 0,
-            mapped_bytes: 0,
-            dontcache: 0,
-            first_batch: None,
-            most_in_flight: 0,
-            jumps: 0,
-            direct: false,
-            dsync: false,
-            syncs_between: 0,
-            syncs_after: 0,
-            in_flight: Duration::ZERO,
-            times: Times::default(),
-            latency: latency(),
-            last_fill: None,
-            first_submit: None,
-            first_done: None,
-            last_done: None,
-            notes: Vec::new(),
-        }
-    }
-}
-
-/// An empty histogram of nanoseconds, three digits, up to an hour.
-///
-/// # Panics
-/// Never: the bounds are valid.
-#[must_use]
-pub fn latency() -> Latency {
-    Histogram::new_with_bounds(1, MAX_LATENCY_NS, 3)
-        .expect("1 to an hour with three digits are bounds")
-}
-
 impl Evidence {
     /// Whether all contents were ready before the first write call.
     #[must_use]
@@ -160,8 +123,8 @@ impl Evidence {
         let spent = now - since;
         self.blocks += 1;
         self.in_flight += spent;
-        self.latency
-            .saturating_record(u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX).max(1));
+        let nanoseconds = u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.latency.0.saturating_record(nanoseconds);
         self.first_done.get_or_insert(now);
         self.last_done = Some(now);
     }
@@ -199,7 +162,7 @@ impl Evidence {
         self.times.sync += other.times.sync;
         self.times.rest += other.times.rest;
         // Both have the same bounds, so nothing can be out of them.
-        let _ = self.latency.add(&other.latency);
+        let _ = self.latency.0.add(&other.latency.0);
         self.last_fill = self.last_fill.max(other.last_fill);
         self.last_done = self.last_done.max(other.last_done);
         let earlier = |one: Option<Instant>, other: Option<Instant>| match (one, other) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::direct::why_not_dontcache;
-use crate::target::{Target, resolve, sync_folder};
+use crate::target::{Target, remove_previous, resolve, sync_folder};
 use crate::tmpfile::folder;
 use crate::{Done, Durability, Fault, Job, Mode};
 
@@ -69,9 +69,7 @@ pub(crate) fn create(path: &Path, mode: &Mode, job: &Job) -> Result<Vec<Target>,
         targets.push(target);
     }
     for target in &targets {
-        target
-            .remove_previous()
-            .map_err(fault_in_file(job, &target.requested))?;
+        remove_previous(&target.path).map_err(fault_in_file(job, &target.requested))?;
     }
     Ok(targets)
 }

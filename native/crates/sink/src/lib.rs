@@ -46,7 +46,7 @@ use worker::recognition;
 pub use blocks::Block;
 pub use direct::{alignment as direct_alignment, why_not_direct, why_not_dontcache};
 pub use done::Done;
-pub use evidence::{Evidence, Latency, Times, latency};
+pub use evidence::{Evidence, Latency, Times};
 pub use extents::Extents;
 pub use fault::Fault;
 pub use files::{MAX_FILES, path_of, size_of};
@@ -54,10 +54,10 @@ pub use pages::{Pages, Resident, resident, why_no_huge_pages};
 pub(crate) use piece::{Piece, Step};
 pub(crate) use pool::Pool;
 pub use ring::why_unavailable as why_no_ring;
-pub use run::{discard, write};
-pub use target::{Direct, Durability, resolve};
-pub use tmpfile::create_partial;
-pub use writer::Writer;
+pub use run::{discard, run_threads, write};
+pub use target::{Direct, Durability, remove_previous, resolve, sync_folder};
+pub use tmpfile::{create_partial, folder};
+pub use writer::{Shared, Writer};
 
 /// Produces the contents: fills the buffer with the bytes at the offset. Called by any writer, in any order.
 pub type Fill<'run> = dyn Fn(u64, &mut [u8]) + Sync + 'run;

@@ -1,10 +1,10 @@
 //! `mmap`: contents are produced in windows of the file mapped into memory.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Instant;
 
 use memmap2::{MmapMut, MmapOptions};
+use worker::recognition::bytes_mapped_from;
 
 use crate::{Block, Durability, Evidence, Fault, Mode, Writer, target};
 
@@ -32,7 +32,8 @@ fn write(writer: &mut Writer<'_>) -> Result<(), Fault> {
         // A store into a hole of a full disk would end the process by SIGBUS; this is an error instead.
         target::reserve(writer.file(), block.offset, block.length as u64)?;
         let mut window = map(writer, block)?;
-        let is_mapped = *is_mapped.get_or_insert_with(|| is_mapping_of(&window, inode));
+        let is_mapped = *is_mapped
+            .get_or_insert_with(|| bytes_mapped_from(&window, inode) == window.len() as u64);
         writer.evidence.times.write += since.elapsed();
         writer.note_submission(1, 1, Instant::now());
         writer.fill_into(block, &mut window);
@@ -70,25 +71,6 @@ fn map(writer: &Writer<'_>, block: Block) -> Result<MmapMut, Fault> {
             .map_mut(writer.file())
     }
     .map_err(Fault::at("map", block.offset))
-}
-
-/// Returns whether `window` is within a mapping of the file with `inode`, as `/proc/self/maps`
-/// lists it.
-fn is_mapping_of(window: &[u8], inode: u64) -> bool {
-    let first = window.as_ptr() as u64;
-    let last = first + window.len() as u64;
-    // Names of files need not be UTF-8.
-    let maps = fs::read("/proc/self/maps").unwrap_or_default();
-    String::from_utf8_lossy(&maps).lines().any(|line| {
-        // address perms offset device inode path
-        let mut fields = line.split_ascii_whitespace();
-        let range = fields.next().and_then(|range| range.split_once('-'));
-        let (Some((from, to)), Some(mapped)) = (range, fields.nth(3)) else {
-            return false;
-        };
-        let address = |text| u64::from_str_radix(text, 16).unwrap_or(0);
-        mapped.parse() == Ok(inode) && address(from) <= first && last <= address(to)
-    })
 }
 
 fn matches(evidence: &Evidence) -> bool {

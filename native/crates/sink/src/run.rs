@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::blocks;
 use crate::checks::{check, check_mode};
 use crate::files::{self, fault_in_file};
-use crate::target::Target;
+use crate::target::{Target, reserve};
 use crate::writer::{Buffers, Share, Shared, Writer};
 use crate::{
     Contents, Done, Evidence, Extents, Fault, Fill, Job, Mode, Pool, Progress, Resident, Write,
@@ -42,8 +42,8 @@ pub fn write(
     let targets = files::create(path, mode, job)?;
     for target in &targets {
         if job.reserve {
-            target
-                .reserve()
+            // A full disk is then known before the first write.
+            reserve(target.file(), 0, target.size)
                 .map_err(fault_in_file(job, &target.requested))?;
         }
         if mode.maps {
@@ -143,7 +143,7 @@ fn run_writers(
         )
     };
     let mut pools = Vec::new();
-    for (left, buffers) in run(job.writers.get(), &work, &shared, progress)? {
+    for (left, buffers) in run_threads("writer", job.writers.get(), &work, &shared, progress)? {
         evidence.merge(left);
         if let Buffers::Own(buffers) = buffers {
             pools.push(buffers);
@@ -293,7 +293,7 @@ fn fill_pool(
         }
         Ok(start.elapsed())
     };
-    for spent in run(parts.len(), &work, shared, progress)? {
+    for spent in run_threads("writer", parts.len(), &work, shared, progress)? {
         evidence.times.generate += spent;
     }
     evidence.filled_bytes = filled;
@@ -304,8 +304,13 @@ fn fill_pool(
     Ok(())
 }
 
-/// Runs `work` on `threads` threads. The calling thread asks `progress` meanwhile: only it may be Python's main thread.
-fn run<T: Send>(
+/// Runs `work` on `threads` threads, which are called `name` and their number. The calling thread asks `progress`
+/// meanwhile: only it may be Python's main thread. Returns the results as they came in.
+///
+/// # Errors
+/// A thread cannot be started, `work` failed, or `progress` ended it. `shared.stop` is set then.
+pub fn run_threads<T: Send>(
+    name: &str,
     threads: usize,
     work: &(dyn Fn(usize) -> Result<T, Fault> + Sync),
     shared: &Shared,
@@ -316,7 +321,7 @@ fn run<T: Send>(
         for index in 0..threads {
             let sender = sender.clone();
             let spawned = std::thread::Builder::new()
-                .name(format!("writer-{index}"))
+                .name(format!("{name}-{index}"))
                 .spawn_scoped(scope, move || {
                     let outcome = work(index);
                     if outcome.is_err() {

@@ -150,19 +150,9 @@ impl Target {
         Ok(target)
     }
 
-    /// Removes the file that this one replaces.
-    pub(crate) fn remove_previous(&self) -> Result<(), Fault> {
-        remove(&self.path)
-    }
-
     /// The file.
     pub(crate) fn file(&self) -> &File {
         self.file.as_ref().expect("open until it is finished")
-    }
-
-    /// Reserves the blocks of the whole file, so that a full disk is known before the first write.
-    pub(crate) fn reserve(&self) -> Result<(), Fault> {
-        reserve(self.file(), 0, self.size)
     }
 
     /// Gives the file its size before it is mapped. Holes take no space.
@@ -216,7 +206,10 @@ impl Drop for Target {
 }
 
 /// Syncs the folder of `path`, after which the name is on the disk.
-pub(crate) fn sync_folder(path: &Path) -> Result<(), Fault> {
+///
+/// # Errors
+/// The folder cannot be opened or synced.
+pub fn sync_folder(path: &Path) -> Result<(), Fault> {
     File::open(folder(path))
         .and_then(|folder| folder.sync_all())
         .map_err(Fault::during("sync the folder of"))
@@ -245,7 +238,11 @@ pub(crate) fn reserve(file: &File, offset: u64, length: u64) -> Result<(), Fault
     }
 }
 
-fn remove(path: &Path) -> Result<(), Fault> {
+/// Removes the file that a new one replaces, if there is one.
+///
+/// # Errors
+/// The file cannot be removed.
+pub fn remove_previous(path: &Path) -> Result<(), Fault> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             Err(Fault::during("replace")(error))

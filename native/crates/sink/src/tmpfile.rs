@@ -97,7 +97,8 @@ pub(crate) fn link(file: &File, path: &Path) -> io::Result<()> {
 }
 
 /// Returns the folder that contains `path`.
-pub(crate) fn folder(path: &Path) -> &Path {
+#[must_use]
+pub fn folder(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),

@@ -5,7 +5,6 @@ use std::io;
 use std::time::Instant;
 
 use crate::ring::{Operations, Ring, why_unavailable};
-use crate::writer::Buffers;
 use crate::{Block, Evidence, Fault, Mode, Piece, Step, Submit, Writer};
 
 pub(crate) static MODE: Mode = Mode {
@@ -43,10 +42,8 @@ pub(crate) fn write<R: Operations>(writer: &mut Writer<'_>) -> Result<(), Fault>
     let outcome = turns.run(writer);
     if outcome.is_err() && !turns.ring.drain() {
         // If the memory were freed now, the kernel could write bytes of another allocation.
-        match &writer.buffers {
-            Buffers::Own(pool) => pool.keep(),
-            Buffers::Shared(pool) => pool.keep(),
-            Buffers::None => {}
+        if let Some(pool) = writer.buffers.pool() {
+            pool.keep();
         }
     }
     outcome

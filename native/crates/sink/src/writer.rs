@@ -11,11 +11,13 @@ use crate::blocks::Cursor;
 use crate::target::Target;
 use crate::{Block, Contents, Durability, Evidence, Extents, Fault, Fill, Job, Pool};
 
-/// State that all writers share.
+/// State that all threads share.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {
-    pub(crate) stop: AtomicBool,
-    pub(crate) done: AtomicU64,
+pub struct Shared {
+    /// Whether the threads are to end early.
+    pub stop: AtomicBool,
+    /// Bytes so far.
+    pub done: AtomicU64,
 }
 
 /// One of the files, as all of its writers see it.

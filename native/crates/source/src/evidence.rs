@@ -1,7 +1,7 @@
 //! Observable effects of reading, from which the actual mode is derived.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 
@@ -112,6 +112,7 @@ impl<'run> CountingReader<'run> {
 }
 
 /// Properties of the blocks, observed outside the mode.
+#[derive(Default)]
 pub(crate) struct BlockStatistics {
     inode: u64,
     mapped: u64,
@@ -122,20 +123,16 @@ pub(crate) struct BlockStatistics {
 
 impl BlockStatistics {
     pub(crate) fn new(file: &File) -> io::Result<Self> {
-        let inode = file.metadata()?.ino();
         Ok(Self {
-            inode,
-            mapped: 0,
-            blocks: 0,
-            bytes: 0,
-            largest: 0,
+            inode: file.metadata()?.ino(),
+            ..Self::default()
         })
     }
 
     pub(crate) fn note(&mut self, block: &[u8]) {
         // Later blocks of a run come from where the first came from; the table is read once to keep timing clean.
         if self.blocks == 0 {
-            self.mapped = mapped_from(block, self.inode);
+            self.mapped = recognition::bytes_mapped_from(block, self.inode);
         }
         self.blocks += 1;
         self.bytes += block.len() as u64;
@@ -149,25 +146,4 @@ impl BlockStatistics {
         evidence.largest_block_bytes = self.largest;
         evidence.block_bytes = options.block_bytes as u64;
     }
-}
-
-/// Returns how many bytes of `block` are in a mapping of the file with `inode`.
-fn mapped_from(block: &[u8], inode: u64) -> u64 {
-    let first = block.as_ptr() as u64;
-    let last = first + block.len() as u64;
-    // Names of files need not be UTF-8.
-    let maps = fs::read("/proc/self/maps").unwrap_or_default();
-    String::from_utf8_lossy(&maps)
-        .lines()
-        .filter_map(|line| {
-            // address perms offset device inode path
-            let mut fields = line.split_ascii_whitespace();
-            let (from, to) = fields.next()?.split_once('-')?;
-            let from = u64::from_str_radix(from, 16).ok()?;
-            let to = u64::from_str_radix(to, 16).ok()?;
-            let mapped_inode: u64 = fields.nth(3)?.parse().ok()?;
-            (mapped_inode == inode && inode != 0)
-                .then(|| to.min(last).saturating_sub(from.max(first)))
-        })
-        .sum()
 }

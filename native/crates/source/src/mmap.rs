@@ -121,6 +121,7 @@ fn matches(evidence: &Evidence) -> bool {
 }
 
 /// The mapping as the kernel shows it, before any page of it was used.
+#[derive(Default)]
 struct MappingState {
     flags: Vec<String>,
     size: u64,
@@ -151,11 +152,7 @@ fn mapping_state(address: usize) -> Option<MappingState> {
     let start = format!("{address:x}-");
     let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
     lines.next()?;
-    let mut state = MappingState {
-        flags: Vec::new(),
-        size: 0,
-        resident: 0,
-    };
+    let mut state = MappingState::default();
     for line in lines {
         let (key, value) = line.split_once(':')?;
         let kibibytes = || value.split_ascii_whitespace().next()?.parse().ok();

@@ -76,6 +76,7 @@ fn read(
 }
 
 /// One buffer and the request that fills it.
+#[derive(Default)]
 struct Slot {
     buffer: Vec<u8>,
     /// Offset of the buffer in the file.
@@ -106,10 +107,7 @@ fn slots(block: usize) -> io::Result<Vec<Slot>> {
     Ok((0..depth)
         .map(|_| Slot {
             buffer: vec![0; block],
-            offset: 0,
-            filled: 0,
-            in_flight: false,
-            at_end: false,
+            ..Slot::default()
         })
         .collect())
 }

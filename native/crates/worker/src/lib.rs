@@ -46,6 +46,7 @@ pub mod direct;
 pub mod exit;
 pub mod io_uring;
 pub mod mapped;
+pub mod metrics;
 pub mod phases;
 pub mod recognition;
 pub mod size;

@@ -68,11 +68,7 @@ impl Snapshot {
         if self.status.is_empty() {
             return to_u64(self.usage.ru_maxrss) * 1024;
         }
-        self.status("VmHWM").unwrap_or(0)
-    }
-
-    fn status(&self, key: &str) -> Option<u64> {
-        field(&self.status, key).map(|kib| kib * 1024)
+        field(&self.status, "VmHWM").unwrap_or(0) * 1024
     }
 }
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use clap::{Args, Command};
 use dgen::write::DURABILITIES;
 use dgen::write::strategy::{Driver, STRATEGIES};
-use worker::command_line;
-use worker::describe::{Axis, Description, Metric, Value};
+use worker::describe::{Axis, Description, Value};
+use worker::{command_line, metrics};
 
 use super::metrics::METRICS;
 use super::write::Options;
@@ -44,8 +44,6 @@ pub(crate) fn describe() -> Description {
             .collect(),
     };
     axes.insert("durability".to_owned(), durability);
-    let metrics = METRICS
-        .iter()
-        .map(|of| Metric::new(of.name, of.unit, of.direction, of.about));
-    Description::new("dgen", env!("CARGO_PKG_VERSION"), axes, metrics.collect())
+    let metrics = metrics::describe(METRICS);
+    Description::new("dgen", env!("CARGO_PKG_VERSION"), axes, metrics)
 }

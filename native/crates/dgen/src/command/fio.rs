@@ -15,7 +15,7 @@ use super::failure;
 const PAGE: usize = 4096;
 
 pub(crate) fn run(options: &Options, file: &Path) -> Result<(), Failure> {
-    let report = write_file(file, options).map_err(|error| failure(&error))?;
+    let report = write_file(file, options).map_err(failure("write"))?;
     answer::deliver_of_child(outcome(options, report))
 }
 

@@ -21,12 +21,14 @@ pub(crate) fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Failure
     move |error| Failure::Work(format!("cannot write {}: {error}", path.display()))
 }
 
-/// The failure of a write.
-pub(crate) fn failure(error: &FileError) -> Failure {
-    if error.is_usage() {
-        return Failure::Usage(error.to_string());
+/// The failure to do `action` to a file.
+pub(crate) fn failure(action: &'static str) -> impl FnOnce(FileError) -> Failure {
+    move |error| {
+        if error.is_usage() {
+            return Failure::Usage(error.to_string());
+        }
+        Failure::Work(format!("cannot {action} {error}"))
     }
-    Failure::Work(format!("cannot write {error}"))
 }
 
 /// One thread per processor.

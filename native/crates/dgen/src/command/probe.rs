@@ -1,7 +1,7 @@
 //! `dgen probe`: which block size, depth and number of threads write fastest to a disk.
 
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
@@ -12,6 +12,7 @@ use dgen::write::{self, DIRECTS, Direct, Durability};
 use worker::command_line::named;
 use worker::exit::{Failure, print_line};
 
+use super::failure;
 use super::write::durability;
 
 /// Asks for whatever can be had: the table then says which it was.
@@ -46,10 +47,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
     let folder = if options.place.is_dir() {
         options.place.as_path()
     } else {
-        match options.place.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        }
+        sink::folder(&options.place)
     };
     let backend = match options.backend.as_str() {
         name if name != AVAILABLE.0 => name,
@@ -64,14 +62,8 @@ pub(crate) fn run(options: &Options) -> Result<(), Failure> {
         ..write::Options::new(0, Settings::default())
     };
     let limit = Duration::from_secs(options.seconds);
-    let table =
-        probe(folder, &trial, limit, &mut |_| ControlFlow::Continue(())).map_err(|error| {
-            if error.is_usage() {
-                Failure::Usage(error.to_string())
-            } else {
-                Failure::Work(format!("cannot probe {error}"))
-            }
-        })?;
+    let table = probe(folder, &trial, limit, &mut |_| ControlFlow::Continue(()))
+        .map_err(failure("probe"))?;
     let text = if options.json {
         serde_json::to_string(&table)
             .map_err(|error| Failure::Work(format!("cannot print the table: {error}")))?

@@ -14,6 +14,7 @@ use sink::Mode;
 use worker::answer::{self, Answer, Outcome};
 use worker::command_line::{Named, named, one_of};
 use worker::exit::Failure;
+use worker::metrics;
 use worker::phases::Phases;
 use worker::size::parse as parse_size;
 
@@ -112,23 +113,19 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
     match strategy.driver {
         Driver::Own => {}
         Driver::Python => {
-            let mut command =
-                python::command(&job, &options.file).map_err(|error| failure(&error))?;
+            let mut command = python::command(&job, &options.file).map_err(failure("write"))?;
             let error = command.exec();
             return Err(Failure::Work(format!("cannot start Python: {error}")));
         }
         Driver::Fio => return fio::run(&job, &options.file),
     }
     let stats = write::write_file(&options.file, &job, &mut |_| ControlFlow::Continue(()))
-        .map_err(|error| failure(&error))?;
+        .map_err(failure("write"))?;
     answer::deliver(outcome(stats))
 }
 
 fn outcome(stats: Stats) -> Outcome {
-    let metrics = METRICS
-        .iter()
-        .filter_map(|metric| Some((metric.name.to_owned(), (metric.of)(&stats)?)))
-        .collect();
+    let metrics = metrics::values(METRICS, &stats);
     let mut phases = Phases::default();
     for (name, &seconds) in &stats.phases_s {
         phases.add(name, Duration::from_secs_f64(seconds));

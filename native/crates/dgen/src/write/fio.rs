@@ -3,7 +3,6 @@
 //! block. fio chooses the contents, so only the size of the file can be compared.
 
 use std::fs::{self, File};
-use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -54,21 +53,13 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     let cached_bytes_before = cached_bytes(path);
     let start = Instant::now();
     let path = sink::resolve(path)?;
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let folder = sink::folder(&path);
     // fio itself makes folders that are missing.
     fs::metadata(folder).map_err(Fault::during("create"))?;
     let mut notes = Vec::new();
     let direct = is_direct(options.direct, folder, &mut notes)?;
     let partial = Partial::next_to(&path)?;
-    match fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Fault::during("replace")(error));
-        }
-        _ => {}
-    }
+    sink::remove_previous(&path)?;
     let words = arguments(options, direct, &partial.0)?;
     let (account, process) = write(&program, &words, engine, &partial, &mut notes)?;
     // Attempts that registered nothing and wrote nothing belong to what came before.
@@ -79,9 +70,7 @@ fn run(path: &Path, options: &Options) -> Result<Report, Fault> {
     let named = Instant::now();
     fs::rename(&partial.0, &path).map_err(Fault::during("rename"))?;
     if options.durability != Durability::None {
-        File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map_err(Fault::during("sync the folder of"))?;
+        sink::sync_folder(&path)?;
     }
     let bytes = fs::metadata(&path).map_err(Fault::during("look at"))?.len();
     if bytes != options.size {

@@ -20,12 +20,12 @@ use std::time::Instant;
 
 pub use contents::FileContents;
 pub use options::{
-    DIRECTS, DURABILITIES, Options, PAGES, direct_named, durability_named, name_of_direct,
-    name_of_durability, name_of_pages,
+    DIRECTS, DURABILITIES, Options, PAGES, durability_named, name_of_direct, name_of_durability,
+    name_of_pages,
 };
 pub use sink::{
-    Direct, Durability, Fault, MODES as BACKENDS, Pages, Progress, Resident, mode as backend,
-    path_of, resident, size_of,
+    Direct, Durability, Fault, MODES as BACKENDS, Pages, Progress, Resident, path_of, resident,
+    size_of,
 };
 pub use stats::{LatencySeconds, Stats, digest_of};
 

@@ -184,12 +184,6 @@ pub static DURABILITIES: &[Named<Durability>] = &[
     ),
 ];
 
-/// The value of the axis `direct` that is called `name`.
-#[must_use]
-pub fn direct_named(name: &str) -> Option<Direct> {
-    value_of(DIRECTS, name)
-}
-
 /// The name of a value of the axis `direct`.
 #[must_use]
 pub fn name_of_direct(direct: Direct) -> &'static str {
@@ -241,7 +235,7 @@ mod tests {
     #[test]
     fn names_lead_to_values_and_back() {
         for (value, name, _) in DIRECTS {
-            assert_eq!(direct_named(name), Some(*value));
+            assert_eq!(value_of(DIRECTS, name), Some(*value));
             assert_eq!(name_of_direct(*value), *name);
         }
         for (value, name, _) in DURABILITIES {

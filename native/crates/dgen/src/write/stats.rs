@@ -29,13 +29,13 @@ impl LatencySeconds {
     pub(crate) fn from_histogram(latency: &Latency) -> Self {
         #[expect(clippy::cast_precision_loss, reason = "three digits are kept")]
         let seconds = |nanoseconds: u64| nanoseconds as f64 / 1e9;
-        let at = |quantile| seconds(latency.value_at_quantile(quantile));
+        let at = |quantile| seconds(latency.0.value_at_quantile(quantile));
         Self {
             p50: at(0.5),
             p90: at(0.9),
             p99: at(0.99),
             p999: at(0.999),
-            max: seconds(latency.max()),
+            max: seconds(latency.0.max()),
         }
     }
 }

@@ -209,10 +209,7 @@ pub static STRATEGIES: &[&Strategy] = &[
 /// The strategy named `name`.
 #[must_use]
 pub fn strategy(name: &str) -> Option<&'static Strategy> {
-    STRATEGIES
-        .iter()
-        .copied()
-        .find(|strategy| strategy.name == name)
+    STRATEGIES.iter().copied().find(|known| known.name == name)
 }
 
 impl Strategy {

@@ -117,7 +117,7 @@ fn every_mode_writes_the_file_and_leaves_its_own_evidence() {
                             assert_eq!(judge(mode, &done.evidence), mode.name, "{what}");
                             assert_eq!(done.evidence.blocks, size.div_ceil(8192), "{what}");
                             assert_eq!(done.evidence.filled_bytes, size.min(modulus), "{what}");
-                            assert_eq!(done.evidence.latency.len(), done.evidence.blocks);
+                            assert_eq!(done.evidence.latency.0.len(), done.evidence.blocks);
                             assert!(done.evidence.most_in_flight <= 3, "{what}");
                             if split == Split::Parts {
                                 assert_eq!(done.evidence.jumps, 0, "{what}");
