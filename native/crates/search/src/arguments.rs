@@ -8,10 +8,8 @@ use clap::ArgAction::Set;
 use clap::{Args, Parser, Subcommand};
 use search::engine::{ENGINES, Engine, Knob};
 use search::fold::{FOLDS, Fold};
-use search::job::{CONCURRENCY, Concurrency, READINGS, Reading};
+use search::job::{CONCURRENCY, Concurrency, Filter, READINGS, Reading};
 use search::parser::{Choice, PARSERS};
-use search::record::{ROLES, Role};
-use search::timestamp::Timestamp;
 use worker::command_line::{Named, named, one_of};
 use worker::size::parse_within;
 
@@ -31,23 +29,6 @@ pub(crate) enum Command {
     Run(Box<Options>),
 }
 
-/// Values that a message may have to have.
-#[derive(Debug, Args)]
-pub(crate) struct Conditions {
-    /// Only messages of this type
-    #[arg(long, value_parser = named(ROLES))]
-    pub(crate) role: Option<Role>,
-    /// Only messages of this session
-    #[arg(long, value_name = "ID")]
-    pub(crate) session: Option<String>,
-    /// Only messages written before this, such as 2025-06-01T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) before: Option<Timestamp>,
-    /// Only messages written after this
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    pub(crate) after: Option<Timestamp>,
-}
-
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -58,7 +39,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "QUERY")]
     pub(crate) query: String,
     #[command(flatten)]
-    pub(crate) conditions: Conditions,
+    pub(crate) filter: Filter,
     /// Who does the work
     #[arg(long, default_value = "rayon", value_parser = one_of(ENGINES, |engine| (engine.name, engine.about)))]
     pub(crate) engine: Engine,
@@ -150,10 +131,6 @@ static OUTPUTS: &[Named<bool>] = &[
     ),
     (false, "none", "nothing is written"),
 ];
-
-fn parse_time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text).ok_or_else(|| "write a time such as 2025-06-01T12:00:00Z".to_owned())
-}
 
 /// A number of threads, or `None` where the runtime's own is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use worker::command_line::Named;
+use clap::Args;
+use worker::command_line::{Named, named};
 
 use crate::corpus::Session;
 use crate::fold::Fold;
 use crate::parser::Choice;
 use crate::prefilter::Prefilter;
 use crate::query::{Matcher, Query};
-use crate::record::{Message, Role};
+use crate::record::{Message, ROLES, Role};
 use crate::timestamp::Timestamp;
 
 /// Method of reading a file.
@@ -78,17 +79,26 @@ pub static CONCURRENCY: &[Named<Concurrency>] = &[
 /// Capacity of a bounded channel: results of that many files wait before a sender does.
 pub const CHANNEL: usize = 32;
 
-/// A message must satisfy every condition that is set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+// The comments of the fields are the help of the options.
+/// A message must satisfy every condition that is set. One without a time was written neither before nor after another.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// It is from this author.
+    /// Only messages of this type
+    #[arg(long, value_parser = named(ROLES))]
     pub role: Option<Role>,
-    /// Its session has exactly this name.
+    /// Only messages of this session
+    #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// It was written before this; one without a time was not.
+    /// Only messages written before this, such as 2025-06-01T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub before: Option<Timestamp>,
-    /// It was written after this; one without a time was not.
+    /// Only messages written after this
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub after: Option<Timestamp>,
+}
+
+fn parse_time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).ok_or_else(|| "write a time such as 2025-06-01T12:00:00Z".to_owned())
 }
 
 impl Filter {

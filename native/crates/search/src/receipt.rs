@@ -1,6 +1,6 @@
 //! Report of a run in addition to its answer.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
@@ -11,7 +11,9 @@ use search::job::{Reading, Search};
 use search::parser::parser;
 use search::results::{BAD_LINES_NAMED, SearchResults};
 use worker::answer::{Answer, Outcome};
+use worker::metrics;
 use worker::phases::Phases;
+use worker::recognition::join;
 
 use crate::arguments::{Arguments, Command, Options, VARIABLES};
 use crate::describe::METRICS;
@@ -23,65 +25,46 @@ pub(crate) fn outcome(
     phases: Phases,
     notes: Vec<String>,
 ) -> Outcome {
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    let metrics = METRICS
-        .iter()
-        .map(|metric| (metric.name.to_owned(), (metric.value)(&results) as f64))
-        .collect();
+    let metrics = metrics::values(METRICS, &results);
     let observations = results.observations;
-    let joined = |values: Vec<&str>| values.join("+");
-    // An empty input shows nothing.
-    let mut effective = BTreeMap::new();
-    let mut put = |axis: &str, value: String| {
-        if !value.is_empty() {
-            effective.insert(axis.to_owned(), value);
-        }
-    };
-    put(
-        "engine",
-        joined(observations.engines.iter().map(String::as_str).collect()),
-    );
-    put(
-        "parser",
-        joined(observations.parsers.iter().copied().collect()),
-    );
     let sets: BTreeSet<_> = observations
         .parsers
         .iter()
         .filter_map(|name| parser(name))
         .map(|parser| (parser.simd)().used)
         .collect();
-    put("simd", joined(sets.into_iter().collect()));
-    put(
-        "channel",
-        joined(observations.channels.iter().copied().collect()),
-    );
-    put(
-        "reading",
-        joined(observations.readings.iter().copied().collect()),
-    );
-    if observations.lines > 0 {
-        let prefilter = if observations.prefiltered {
-            "on"
-        } else {
-            "off"
-        };
-        put("prefilter", prefilter.to_owned());
-    }
-    if observations.lines_parsed > 0 {
-        let buffers = match observations.lines_copied {
-            0 => "reuse",
-            copied if copied == observations.lines_parsed => "fresh",
-            _ => "fresh+reuse",
-        };
-        put("line-buffer", buffers.to_owned());
-    }
+    let prefilter = match (observations.lines, observations.prefiltered) {
+        (0, _) => "",
+        (_, true) => "on",
+        (_, false) => "off",
+    };
+    let buffers = match (observations.lines_parsed, observations.lines_copied) {
+        (0, _) => "",
+        (_, 0) => "reuse",
+        (parsed, copied) if copied == parsed => "fresh",
+        _ => "fresh+reuse",
+    };
     // ASCII texts distinguish the two methods: one folds them, the other searches them unchanged.
-    if observations.pieces_plain > 0 {
-        put("fold", "ascii".to_owned());
-    } else if observations.ascii_folded > 0 {
-        put("fold", "unicode".to_owned());
-    }
+    let fold = match (observations.pieces_plain, observations.ascii_folded) {
+        (0, 0) => "",
+        (0, _) => "unicode",
+        _ => "ascii",
+    };
+    let effective = [
+        ("engine", join(&observations.engines)),
+        ("parser", join(&observations.parsers)),
+        ("simd", join(&sets)),
+        ("channel", join(&observations.channels)),
+        ("reading", join(&observations.readings)),
+        ("prefilter", prefilter.to_owned()),
+        ("line-buffer", buffers.to_owned()),
+        ("fold", fold.to_owned()),
+    ]
+    .into_iter()
+    // An empty input shows nothing.
+    .filter(|(_, value)| !value.is_empty())
+    .map(|(axis, value)| (axis.to_owned(), value))
+    .collect();
     Outcome {
         answer,
         effective,
@@ -166,39 +149,20 @@ pub(crate) fn idle(options: &Options) -> Vec<String> {
         return Vec::new();
     };
     let without = |knob| !engine.knobs.contains(&knob);
-    let set = [
-        (
-            Knob::Channel,
-            "--channel",
-            options.bounded != default.bounded,
-        ),
-        (Knob::Chunk, "--chunk", options.chunk != default.chunk),
-        (
-            Knob::Concurrency,
-            "--concurrency",
-            options.concurrency != default.concurrency,
-        ),
-        (
-            Knob::Threads,
-            "--threads",
-            options.threads != default.threads,
-        ),
-        (
-            Knob::TokioBlocking,
-            "--tokio-blocking",
-            options.tokio_blocking != default.tokio_blocking,
-        ),
-        (
-            Knob::TokioWorkers,
-            "--tokio-workers",
-            options.tokio_workers != default.tokio_workers,
-        ),
-        (
-            Knob::WholeFile,
-            "--whole-file",
-            options.whole_file != default.whole_file,
-        ),
-    ];
+    macro_rules! options {
+        ($($knob:ident $name:literal $field:ident,)*) => {
+            [$((Knob::$knob, $name, options.$field != default.$field)),*]
+        };
+    }
+    let set = options! {
+        Channel "--channel" bounded,
+        Chunk "--chunk" chunk,
+        Concurrency "--concurrency" concurrency,
+        Threads "--threads" threads,
+        TokioBlocking "--tokio-blocking" tokio_blocking,
+        TokioWorkers "--tokio-workers" tokio_workers,
+        WholeFile "--whole-file" whole_file,
+    };
     let variables = VARIABLES.iter().map(|variable| {
         (
             variable.knob,

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use worker::command_line::Named;
+use worker::command_line::{Named, name_of};
 
 use crate::timestamp::Timestamp;
 
@@ -181,6 +181,15 @@ impl<'de> Deserialize<'de> for Strings<'de> {
     }
 }
 
+/// Accepts values without strings.
+macro_rules! ignore {
+    ($($visit:ident: $type:ty,)*) => {
+        $(fn $visit<E>(self, _: $type) -> Result<(), E> {
+            Ok(())
+        })*
+    };
+}
+
 struct Collect<'list, 'a>(&'list mut Vec<Text<'a>>);
 
 impl<'de> DeserializeSeed<'de> for Collect<'_, 'de> {
@@ -208,20 +217,11 @@ impl<'de> Visitor<'de> for Collect<'_, 'de> {
         Ok(())
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+    ignore! {
+        visit_bool: bool,
+        visit_i64: i64,
+        visit_u64: u64,
+        visit_f64: f64,
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
@@ -274,10 +274,7 @@ impl Role {
     /// The text of `type`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        ROLES
-            .iter()
-            .find(|(role, ..)| *role == self)
-            .map_or("", |(_, name, _)| name)
+        name_of(ROLES, &self).unwrap_or_default()
     }
 }
 

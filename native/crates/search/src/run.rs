@@ -5,14 +5,14 @@ use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
 use search::corpus;
-use search::job::{Filter, Job, Search};
+use search::job::{Job, Search};
 use search::query::Query;
 use search::results::{Place, SearchResults};
 use worker::answer::{self, Answer};
 use worker::exit::Failure;
 use worker::phases::Phases;
 
-use crate::arguments::{Conditions, Options, check_variables};
+use crate::arguments::{Options, check_variables};
 use crate::receipt;
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
@@ -45,7 +45,14 @@ pub(crate) fn run(options: Options) -> Result<(), Failure> {
 fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
     let query = Query::parse(&options.query)
         .map_err(|wrong| Failure::Usage(format!("--query {}: {wrong}", excerpt(&options.query))))?;
-    let filter = filter(options.conditions)?;
+    let filter = options.filter;
+    if let (Some(after), Some(before)) = (filter.after, filter.before)
+        && before <= after
+    {
+        return Err(Failure::Usage(
+            "--before is not later than --after: no message can lie between them".to_owned(),
+        ));
+    }
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let sessions = phases
         .time("list", || corpus::sessions(&options.inputs))
@@ -68,22 +75,6 @@ fn job(options: Options, phases: &mut Phases) -> Result<Job, Failure> {
         tokio_blocking: options.tokio_blocking.0,
         limit: usize::try_from(options.limit).unwrap_or(usize::MAX),
         sessions,
-    })
-}
-
-fn filter(conditions: Conditions) -> Result<Filter, Failure> {
-    if let (Some(after), Some(before)) = (conditions.after, conditions.before)
-        && before <= after
-    {
-        return Err(Failure::Usage(
-            "--before is not later than --after: no message can lie between them".to_owned(),
-        ));
-    }
-    Ok(Filter {
-        role: conditions.role,
-        session: conditions.session,
-        before: conditions.before,
-        after: conditions.after,
     })
 }
 

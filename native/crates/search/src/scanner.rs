@@ -15,6 +15,7 @@ use memmap2::Mmap;
 use tokio::io::AsyncReadExt;
 use worker::exit::Failure;
 
+use crate::engine::Engine;
 use crate::job::{Reading, Search};
 use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
 use crate::parser::{MAX_DEPTH, Parser, SerdeJson, too_deep};
@@ -22,12 +23,12 @@ use crate::prefilter::Prefilter;
 use crate::query::Matcher;
 use crate::record::Message;
 use crate::results::{Place, SearchResults};
-use crate::threads::{Host, WorkerContext};
+use crate::threads::Host;
 
 /// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {
     search: Arc<Search>,
-    context: WorkerContext,
+    engine: &'static Engine,
     parser: P,
     parsed: u64,
     /// Judges lines that `parser` refuses, so that all parsers take the same lines.
@@ -39,10 +40,10 @@ pub(crate) struct Scanner<P> {
 }
 
 impl<P: Parser> Scanner<P> {
-    pub(crate) fn new(search: &Arc<Search>, context: WorkerContext) -> Self {
+    pub(crate) fn new(search: &Arc<Search>, engine: &'static Engine) -> Self {
         Self {
             search: Arc::clone(search),
-            context,
+            engine,
             parser: P::default(),
             parsed: 0,
             judge: SerdeJson,
@@ -265,7 +266,7 @@ impl<P: Parser> Scanner<P> {
         let observations = &mut self.results.observations;
         observations
             .engines
-            .insert(self.context.label_on(Host::observe()));
+            .insert(self.engine.label_on(Host::observe()));
         observations.threads.insert(thread::current().id());
         observations.readings.insert(reading);
         observations.bytes += block.len() as u64;

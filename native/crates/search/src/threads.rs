@@ -41,24 +41,6 @@ impl Host {
     }
 }
 
-/// The engine that a scanner belongs to, and the kind of thread that it should run on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct WorkerContext {
-    pub(crate) engine: &'static str,
-    pub(crate) host: Host,
-}
-
-impl WorkerContext {
-    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
-    pub(crate) fn label_on(self, host: Host) -> String {
-        if host == self.host {
-            self.engine.to_owned()
-        } else {
-            format!("{} on a thread of kind {host:?}", self.engine)
-        }
-    }
-}
-
 /// Name prefix of the threads of the crate `blocking` and of smol's global executor.
 const BLOCKING: &str = "blocking-";
 const SMOL: &str = "smol-";

@@ -1,8 +1,9 @@
 //! Description of this worker.
 
 use clap::{Args, Command};
-use worker::command_line;
-use worker::describe::{Description, Direction, Metric, Unit};
+use tally::job::Count;
+use worker::describe::Description;
+use worker::{command_line, metrics};
 
 use crate::arguments::Options;
 
@@ -17,29 +18,17 @@ pub(crate) fn describe() -> Description {
             };
         }
     }
-    let metrics = vec![
-        Metric::new(
-            "carry_peak_bytes",
-            Unit::Bytes,
-            Direction::None,
-            "most bytes carried from a block to the next, because no safe cut was found",
-        ),
-        Metric::new(
-            "read_calls",
-            Unit::Count,
-            Direction::Lower,
-            "read(2) calls on the inputs",
-        ),
-        Metric::new(
-            "ring_completions",
-            Unit::Count,
-            Direction::None,
-            "operations that an io_uring completed",
-        ),
-    ];
+    let metrics = metrics::describe(METRICS);
     let mut described = Description::new("tally", env!("CARGO_PKG_VERSION"), axes, metrics);
     if cfg!(feature = "test-swap-io") {
         described.features.push("test-swap-io".to_owned());
     }
     described
 }
+
+worker::metrics! { Count {
+    "carry_peak_bytes": Bytes None, |of| of.carry_peak,
+        "most bytes carried from a block to the next, because no safe cut was found";
+    "read_calls": Count Lower, |of| of.read_calls, "read(2) calls on the inputs";
+    "ring_completions": Count None, |of| of.ring_completions, "operations that an io_uring completed";
+} }

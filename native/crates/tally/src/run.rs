@@ -10,8 +10,11 @@ use tally::output::Format;
 use tally::table::Entry;
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::Failure;
+use worker::metrics;
+use worker::recognition::join;
 
 use crate::arguments::Options;
+use crate::describe::METRICS;
 
 pub(crate) fn run(options: Options) -> Result<(), Failure> {
     let job = Job {
@@ -80,9 +83,6 @@ fn write(format: Format, entries: &[Entry<'_>]) -> io::Result<()> {
 }
 
 fn outcome(answer: Answer, count: Count) -> Outcome {
-    let joined = |values: &std::collections::BTreeSet<&str>| {
-        values.iter().copied().collect::<Vec<_>>().join("+")
-    };
     // No tokenizer counts an empty input, and only a mapping is given advice.
     let effective = [
         ("io", &count.modes),
@@ -93,21 +93,15 @@ fn outcome(answer: Answer, count: Count) -> Outcome {
     ]
     .into_iter()
     .filter(|(_, values)| !values.is_empty())
-    .map(|(axis, values)| (axis.to_owned(), joined(values)))
+    .map(|(axis, values)| (axis.to_owned(), join(values)))
     .collect();
-    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
-    let metrics = BTreeMap::from([
-        ("carry_peak_bytes".to_owned(), count.carry_peak as f64),
-        ("read_calls".to_owned(), count.read_calls as f64),
-        ("ring_completions".to_owned(), count.ring_completions as f64),
-    ]);
     Outcome {
         answer,
         effective,
         threads: count.threads,
+        metrics: metrics::values(METRICS, &count),
         phases: count.phases,
         bytes: count.bytes,
-        metrics,
         notes: count.notes,
     }
 }

@@ -16,7 +16,7 @@ use crate::tokenizer::{BadByte, Tokenizer};
 /// enough for the L2 cache.
 const PIECE: usize = 128 << 10;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct WorkerState {
     table: Table,
     threads: HashSet<ThreadId>,
@@ -51,10 +51,7 @@ impl Workers {
                 .map(|_| {
                     Mutex::new(WorkerState {
                         table: (job.hasher.table)(),
-                        threads: HashSet::new(),
-                        runtimes: BTreeSet::new(),
-                        tokenizers: BTreeSet::new(),
-                        hashers: BTreeSet::new(),
+                        ..WorkerState::default()
                     })
                 })
                 .collect(),

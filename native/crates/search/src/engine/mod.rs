@@ -12,7 +12,7 @@ use worker::exit::Failure;
 
 use crate::job::{CHANNEL, Search};
 use crate::results::SearchResults;
-use crate::threads::{Host, WorkerContext};
+use crate::threads::Host;
 
 /// A way of sharing out the work.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +30,12 @@ pub struct Engine {
 }
 
 impl Engine {
-    fn context(&self) -> WorkerContext {
-        WorkerContext {
-            engine: self.name,
-            host: self.host,
+    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
+    pub(crate) fn label_on(&self, host: Host) -> String {
+        if host == self.host {
+            self.name.to_owned()
+        } else {
+            format!("{} on a thread of kind {host:?}", self.name)
         }
     }
 }

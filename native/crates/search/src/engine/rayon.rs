@@ -12,7 +12,7 @@ use crate::job::Search;
 use crate::parser::Parser;
 use crate::results::SearchResults;
 use crate::scanner::Scanner;
-use crate::threads::{Host, RAYON, WorkerContext};
+use crate::threads::{Host, RAYON};
 
 pub(super) const FILES: Engine = Engine {
     name: "rayon",
@@ -32,7 +32,7 @@ pub(super) const CHUNKED: Engine = Engine {
 
 fn files<P: Parser>(search: &Arc<Search>) -> Part {
     let files: Vec<usize> = (0..search.job.sessions.len()).collect();
-    share_out::<P, _>(search, FILES.context(), &files, |scanner, file| {
+    share_out::<P, _>(search, &FILES, &files, |scanner, file| {
         scanner.search_file(*file)
     })
 }
@@ -62,7 +62,7 @@ fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
             from = to;
         }
     }
-    share_out::<P, _>(search, CHUNKED.context(), &chunks, |scanner, chunk| {
+    share_out::<P, _>(search, &CHUNKED, &chunks, |scanner, chunk| {
         scanner.search_chunk(chunk.file, chunk.from, chunk.to)
     })
 }
@@ -70,7 +70,7 @@ fn chunks<P: Parser>(search: &Arc<Search>) -> Part {
 /// Does every piece of work on a pool, each thread with its own scanner.
 fn share_out<P: Parser, T: Sync>(
     search: &Arc<Search>,
-    context: WorkerContext,
+    engine: &'static Engine,
     pieces: &[T],
     work: impl Fn(&mut Scanner<P>, &T) -> Result<(), Failure> + Sync,
 ) -> Part {
@@ -81,7 +81,7 @@ fn share_out<P: Parser, T: Sync>(
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
-        .map(|_| Mutex::new(Scanner::new(search, context)))
+        .map(|_| Mutex::new(Scanner::new(search, engine)))
         .collect();
     pool.install(|| {
         pieces.par_iter().with_max_len(1).try_for_each(|piece| {

@@ -14,7 +14,7 @@ use crate::job::Search;
 use crate::parser::Parser;
 use crate::results::SearchResults;
 use crate::scanner::Scanner;
-use crate::threads::{EXECUTOR_PREFIX, Host, WorkerContext};
+use crate::threads::{EXECUTOR_PREFIX, Host};
 
 pub(super) const GLOBAL: Engine = Engine {
     name: "smol-global",
@@ -48,7 +48,7 @@ static EXECUTOR: Executor<'static> = Executor::new();
 static THREADS: Mutex<usize> = Mutex::new(0);
 
 fn global<P: Parser>(search: &Arc<Search>) -> Part {
-    run::<P>(search, GLOBAL.context(), Host::Smol, smol::spawn)
+    run::<P>(search, &GLOBAL, Host::Smol, smol::spawn)
 }
 
 fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
@@ -61,7 +61,7 @@ fn own_executor<P: Parser>(search: &Arc<Search>) -> Part {
         *started += 1;
     }
     drop(started);
-    run::<P>(search, OWN_EXECUTOR.context(), Host::Own, |task| {
+    run::<P>(search, &OWN_EXECUTOR, Host::Own, |task| {
         EXECUTOR.spawn(task)
     })
 }
@@ -72,7 +72,7 @@ type Sending = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// Searches every file in a task of the executor that `spawn` belongs to; `executor` is what its threads must be.
 fn run<P: Parser>(
     search: &Arc<Search>,
-    context: WorkerContext,
+    engine: &'static Engine,
     executor: Host,
     spawn: impl Fn(Sending) -> Task<()> + Clone + Send + 'static,
 ) -> Part {
@@ -93,7 +93,7 @@ fn run<P: Parser>(
             let task = spawn_file(Box::pin(async move {
                 let on = Host::observe();
                 let part = blocking::unblock(move || {
-                    let mut scanner = Scanner::<P>::new(&search, context);
+                    let mut scanner = Scanner::<P>::new(&search, engine);
                     scanner.search_file(file)?;
                     Ok(scanner.finish())
                 })

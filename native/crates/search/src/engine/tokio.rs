@@ -13,7 +13,7 @@ use super::{Engine, Knob, Part, by_parser};
 use crate::job::{Reading, Search};
 use crate::parser::Parser;
 use crate::scanner::{Scanner, unreadable};
-use crate::threads::{Host, WorkerContext};
+use crate::threads::Host;
 
 pub(super) const TASK_PER_FILE: Engine = Engine {
     name: "tokio-task-per-file",
@@ -54,7 +54,7 @@ fn task_for_each<P: Parser>(search: &Arc<Search>) -> Part {
         search_file(&mut scanner, &search, file).await?;
         Ok(scanner.finish())
     };
-    task_per_file(search, TASK_PER_FILE.context(), one)
+    task_per_file(search, &TASK_PER_FILE, one)
 }
 
 fn hybrid<P: Parser>(search: &Arc<Search>) -> Part {
@@ -74,7 +74,7 @@ fn hybrid<P: Parser>(search: &Arc<Search>) -> Part {
         }
         Ok(scanner.finish())
     };
-    task_per_file(search, HYBRID.context(), one)
+    task_per_file(search, &HYBRID, one)
 }
 
 fn worker_pool<P: Parser>(search: &Arc<Search>) -> Part {
@@ -98,7 +98,7 @@ fn worker_pool<P: Parser>(search: &Arc<Search>) -> Part {
 }
 
 async fn take_files<P: Parser>(search: &Arc<Search>, next: &AtomicUsize) -> Part {
-    let mut scanner = Scanner::<P>::new(search, WORKER_POOL.context());
+    let mut scanner = Scanner::<P>::new(search, &WORKER_POOL);
     loop {
         let file = next.fetch_add(1, Ordering::Relaxed);
         if file >= search.job.sessions.len() {
@@ -138,7 +138,7 @@ async fn search_file<P: Parser>(
 }
 
 /// Searches every file in its own task; no more of them at one time than the job allows.
-fn task_per_file<P, S, F>(search: &Arc<Search>, context: WorkerContext, one: S) -> Part
+fn task_per_file<P, S, F>(search: &Arc<Search>, engine: &'static Engine, one: S) -> Part
 where
     P: Parser,
     S: Fn(Scanner<P>, Arc<Search>, usize) -> F + Send + 'static,
@@ -158,7 +158,7 @@ where
                 Some(limit) => Arc::clone(limit).acquire_owned().await.ok(),
                 None => None,
             };
-            let part = one(Scanner::new(&shared, context), Arc::clone(&shared), file);
+            let part = one(Scanner::new(&shared, engine), Arc::clone(&shared), file);
             let sender = sender.clone();
             tokio::spawn(async move {
                 let part = part.await;

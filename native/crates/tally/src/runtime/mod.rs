@@ -39,10 +39,7 @@ pub static RUNTIMES: &[&Runtime] = &[&sequential::RUNTIME, &rayon::RUNTIME, &pip
 /// The runtime named `name`.
 #[must_use]
 pub fn runtime(name: &str) -> Option<&'static Runtime> {
-    RUNTIMES
-        .iter()
-        .copied()
-        .find(|runtime| runtime.name == name)
+    RUNTIMES.iter().copied().find(|known| known.name == name)
 }
 
 /// Reads the inputs in turn by `one`, which returns the time that belongs to `phase`; the rest is reading.

@@ -92,10 +92,7 @@ pub static TOKENIZERS: &[&Tokenizer] = &[&value::<Unicode>(), &value::<Ascii>()]
 /// The tokenizer named `name`.
 #[must_use]
 pub fn tokenizer(name: &str) -> Option<&'static Tokenizer> {
-    TOKENIZERS
-        .iter()
-        .copied()
-        .find(|tokenizer| tokenizer.name == name)
+    TOKENIZERS.iter().copied().find(|known| known.name == name)
 }
 
 /// Hands on the runs of ones of a bit stream that comes in chunks of 64.
