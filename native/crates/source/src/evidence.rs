@@ -74,22 +74,19 @@ impl Evidence {
 
 /// A file whose `read` calls are counted into evidence.
 #[derive(Debug)]
-pub struct CountingReader<'run> {
+pub(crate) struct CountingReader<'run> {
     file: &'run File,
     evidence: &'run mut Evidence,
 }
 
 impl<'run> CountingReader<'run> {
     /// Counts the reads of `file` into `evidence`.
-    pub fn new(file: &'run File, evidence: &'run mut Evidence) -> Self {
+    pub(crate) fn new(file: &'run File, evidence: &'run mut Evidence) -> Self {
         Self { file, evidence }
     }
 
     /// Reads until `buffer` is full or the input ends, and returns the bytes read.
-    ///
-    /// # Errors
-    /// A read failed.
-    pub fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+    pub(crate) fn fill(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
             let room = &mut buffer[filled..];

@@ -29,7 +29,8 @@ use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
-pub use evidence::{CountingReader, Evidence};
+pub(crate) use evidence::CountingReader;
+pub use evidence::Evidence;
 pub use mmap::{ADVICE, Advice};
 
 /// Callback for each block; `Break` ends the reading without error.

@@ -190,9 +190,8 @@ impl<R: Requests> Reads<R> {
                 }
                 Err(error) => {
                     retries_left -= 1;
-                    let temporary = [Errno::INTR, Errno::AGAIN, Errno::BUSY]
-                        .iter()
-                        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
+                    let errno = Errno::from_io_error(&error);
+                    let temporary = matches!(errno, Some(Errno::INTR | Errno::AGAIN | Errno::BUSY));
                     // A full completion queue is emptied by the caller.
                     if self.requests.has_completion() {
                         return Ok(());

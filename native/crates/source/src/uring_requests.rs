@@ -170,9 +170,8 @@ fn first_that_works<T>(
         match attempt() {
             Ok(made) => return Ok((made, notes)),
             Err(error) => {
-                let degrades = [Errno::INVAL, Errno::NOMEM]
-                    .iter()
-                    .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
+                let errno = Errno::from_io_error(&error);
+                let degrades = matches!(errno, Some(Errno::INVAL | Errno::NOMEM));
                 notes.push(format!("io_uring without {name}: {error}"));
                 last = Some(error);
                 if !degrades {

@@ -61,7 +61,7 @@ macro_rules! registry {
 
             fn deref(&self) -> &Store {
                 match self {
-                    $(Self::$type(words) => words.store(),)+
+                    $(Self::$type(words) => &words.store,)+
                 }
             }
         }

@@ -160,7 +160,7 @@ impl Store {
 /// Words put in their places by the hashes of `H`.
 #[derive(Clone, Debug)]
 pub struct Words<H> {
-    store: Store,
+    pub(crate) store: Store,
     hasher: PhantomData<H>,
 }
 
@@ -170,12 +170,6 @@ impl<H> Default for Words<H> {
             store: Store::default(),
             hasher: PhantomData,
         }
-    }
-}
-
-impl<H> Words<H> {
-    pub(crate) fn store(&self) -> &Store {
-        &self.store
     }
 }
 

@@ -8,6 +8,7 @@ use dgen::write::fio::{Report, write_file};
 use dgen::write::{Direct, Options, digest_of, name_of_direct, open_regular};
 use worker::answer::{self, Answer, Outcome};
 use worker::exit::{Failure, print_line};
+use worker::metrics::Number;
 use worker::phases::Phases;
 
 use super::failure;
@@ -60,31 +61,23 @@ fn effective(options: &Options, cached: Option<u64>) -> BTreeMap<String, String>
     effective
 }
 
-#[expect(clippy::cast_precision_loss, reason = "exact below 2^53")]
 fn metrics(options: &Options, report: &Report) -> BTreeMap<String, f64> {
     let fio = &report.account;
-    let count = |count: u64| Some(count as f64);
     [
-        ("achieved_depth", Some(fio.achieved_depth())),
-        ("buffer_bytes", count(options.buffer_bytes.get() as u64)),
-        (
-            "cached_bytes_after",
-            report.cached_bytes_after.and_then(count),
-        ),
-        (
-            "cached_bytes_before",
-            report.cached_bytes_before.and_then(count),
-        ),
-        ("depth", count(options.depth.get() as u64)),
-        ("elapsed_s", Some(fio.elapsed_s)),
-        ("latency_max_s", Some(fio.latency.max)),
-        ("latency_p50_s", Some(fio.latency.p50)),
-        ("latency_p90_s", Some(fio.latency.p90)),
-        ("latency_p999_s", Some(fio.latency.p999)),
-        ("latency_p99_s", Some(fio.latency.p99)),
-        ("operations", count(fio.operations)),
-        ("short", count(fio.short)),
-        ("synced_s", Some(fio.synced_s)),
+        ("achieved_depth", fio.achieved_depth().value()),
+        ("buffer_bytes", options.buffer_bytes.get().value()),
+        ("cached_bytes_after", report.cached_bytes_after.value()),
+        ("cached_bytes_before", report.cached_bytes_before.value()),
+        ("depth", options.depth.get().value()),
+        ("elapsed_s", fio.elapsed_s.value()),
+        ("latency_max_s", fio.latency.max.value()),
+        ("latency_p50_s", fio.latency.p50.value()),
+        ("latency_p90_s", fio.latency.p90.value()),
+        ("latency_p999_s", fio.latency.p999.value()),
+        ("latency_p99_s", fio.latency.p99.value()),
+        ("operations", fio.operations.value()),
+        ("short", fio.short.value()),
+        ("synced_s", fio.synced_s.value()),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name.to_owned(), value?)))

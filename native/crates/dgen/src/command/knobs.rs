@@ -176,7 +176,7 @@ impl Contents {
 fn read(path: &PathBuf) -> Result<Table, Failure> {
     let text = fs::read_to_string(path)
         .map_err(|error| Failure::Work(format!("cannot read {}: {error}", path.display())))?;
-    Table::from_json(&text).map_err(|error| {
+    serde_json::from_str(&text).map_err(|error| {
         Failure::Work(format!(
             "{} is no table of dgen probe --json: {error}",
             path.display()

@@ -72,7 +72,7 @@ impl Data {
             seed: settings.seed,
             units: settings
                 .dedup
-                .and_then(|dedup| Units::new(dedup, stream.pick_key())),
+                .and_then(|dedup| Units::new(dedup, stream.pick_key)),
             granules: settings.compress.map(Granules::new).transpose()?.flatten(),
             stream,
         })
@@ -157,6 +157,6 @@ impl Data {
     /// The path that fills: `portable`, `aes-ni` or `vaes`.
     #[must_use]
     pub fn path(&self) -> &'static str {
-        self.stream.path()
+        self.stream.path.name
     }
 }

@@ -19,8 +19,9 @@ pub(super) fn phase(offset: u64) -> usize {
 #[derive(Clone, Debug)]
 pub(super) struct Stream {
     keys: Keys,
-    pick_key: u64,
-    path: &'static Path,
+    /// Input of the choice of a copied unit.
+    pub(super) pick_key: u64,
+    pub(super) path: &'static Path,
 }
 
 impl Stream {
@@ -41,15 +42,6 @@ impl Stream {
             pick_key: u64::from_le_bytes(*pick.first_chunk().unwrap_or(&[0; 8])),
             path,
         }
-    }
-
-    /// Input of the choice of a copied unit.
-    pub(super) fn pick_key(&self) -> u64 {
-        self.pick_key
-    }
-
-    pub(super) fn path(&self) -> &'static str {
-        self.path.name
     }
 
     /// The block of a granule's number that repeats in it.

@@ -13,6 +13,14 @@ pub const RARE_WORD: &str = "zyzzyva";
 /// 2025-01-01T00:00:00Z in milliseconds since 1970.
 const EPOCH_MS: u64 = 1_735_689_600_000;
 
+/// Appends formatted text to a vector of bytes.
+macro_rules! put {
+    ($out:ident, $($text:tt)*) => {{
+        // Writing to a vector cannot fail.
+        let _ = write!($out, $($text)*);
+    }};
+}
+
 /// The lines of one file, in turn.
 pub(super) struct Writer {
     settings: Settings,
@@ -62,7 +70,7 @@ impl Writer {
             out.extend_from_slice(br#"{"type":"summary","summary":""#);
             self.words(60, out);
             let leaf = uuid(&mut self.random);
-            put(out, format_args!("\",\"leafUuid\":\"{leaf}\"}}\n"));
+            put!(out, "\",\"leafUuid\":\"{leaf}\"}}\n");
             return;
         }
         match self.random.below(16) {
@@ -103,16 +111,14 @@ impl Writer {
         out.extend_from_slice(b"{\"parentUuid\":");
         match self.parent.replace(own.clone()) {
             None => out.extend_from_slice(b"null"),
-            Some(parent) => put(out, format_args!("\"{parent}\"")),
+            Some(parent) => put!(out, "\"{parent}\""),
         }
-        put(
+        put!(
             out,
-            format_args!(
-                ",\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/home/user/project\",\"sessionId\":\"{}\",\
+            ",\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/home/user/project\",\"sessionId\":\"{}\",\
                  \"version\":\"1.0.44\",\"type\":\"{kind}\",\"uuid\":\"{own}\",\"timestamp\":\"{}\"",
-                self.session,
-                timestamp(self.time_ms),
-            ),
+            self.session,
+            timestamp(self.time_ms),
         );
     }
 
@@ -135,7 +141,7 @@ impl Writer {
                 out.extend_from_slice(br#",{"type":"image","source":{"type":"base64","media_type":"image/png","data":""#);
                 for _ in 0..16 {
                     let bits = self.random.next();
-                    put(out, format_args!("{bits:016x}"));
+                    put!(out, "{bits:016x}");
                 }
                 out.extend_from_slice(b"\"}}");
             }
@@ -150,11 +156,9 @@ impl Writer {
     fn tool_result(&mut self, out: &mut Vec<u8>) {
         self.head("user", out);
         let tool = self.random.next();
-        put(
+        put!(
             out,
-            format_args!(
-                ",\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"toolu_{tool:016x}\",\"type\":\"tool_result\",\"content\":"
-            ),
+            ",\"message\":{{\"role\":\"user\",\"content\":[{{\"tool_use_id\":\"toolu_{tool:016x}\",\"type\":\"tool_result\",\"content\":"
         );
         if self.random.below(2) == 0 {
             out.push(b'"');
@@ -167,27 +171,22 @@ impl Writer {
         }
         out.extend_from_slice(b"}]},\"toolUseResult\":{\"interrupted\":false,\"durationMs\":");
         let duration = self.random.below(30_000);
-        put(out, format_args!("{duration}}}}}\n"));
+        put!(out, "{duration}}}}}\n");
     }
 
     fn assistant(&mut self, out: &mut Vec<u8>) {
         self.head("assistant", out);
         let (id, request) = (self.random.next(), self.random.next());
-        put(
+        put!(
             out,
-            format_args!(
-                ",\"requestId\":\"req_{request:016x}\",\"message\":{{\"id\":\"msg_{id:016x}\",\"type\":\"message\",\
+            ",\"requestId\":\"req_{request:016x}\",\"message\":{{\"id\":\"msg_{id:016x}\",\"type\":\"message\",\
                  \"role\":\"assistant\",\"model\":\"assistant-4\",\"content\":["
-            ),
         );
         if self.random.below(8) == 0 {
             out.extend_from_slice(br#"{"type":"thinking","thinking":""#);
             self.text(out);
             let signature = self.random.next();
-            put(
-                out,
-                format_args!("\",\"signature\":\"{signature:016x}\"}},"),
-            );
+            put!(out, "\",\"signature\":\"{signature:016x}\"}},");
         }
         if self.random.below(2) == 0 {
             out.extend_from_slice(br#"{"type":"text","text":""#);
@@ -195,11 +194,9 @@ impl Writer {
             out.extend_from_slice(b"\"}");
         } else {
             let tool = self.random.next();
-            put(
+            put!(
                 out,
-                format_args!(
-                    "{{\"type\":\"tool_use\",\"id\":\"toolu_{tool:016x}\",\"name\":\"Edit\",\"input\":{{\"file_path\":\"/home/user/project/src/"
-                ),
+                "{{\"type\":\"tool_use\",\"id\":\"toolu_{tool:016x}\",\"name\":\"Edit\",\"input\":{{\"file_path\":\"/home/user/project/src/"
             );
             self.word(out);
             out.extend_from_slice(br#".rs","replace_all":false,"edits":[{"old_string":""#);
@@ -210,22 +207,20 @@ impl Writer {
             out.extend_from_slice(b"\"}]}}");
         }
         let (read, written) = (self.random.below(90_000), self.random.below(2_000));
-        put(
+        put!(
             out,
-            format_args!("],\"stop_reason\":null,\"usage\":{{\"input_tokens\":{read},"),
+            "],\"stop_reason\":null,\"usage\":{{\"input_tokens\":{read},"
         );
         if self.settings.cache_tokens {
             let (created, reused) = (self.random.below(20_000), self.random.below(90_000));
-            put(
+            put!(
                 out,
-                format_args!(
-                    "\"cache_creation_input_tokens\":{created},\"cache_read_input_tokens\":{reused},"
-                ),
+                "\"cache_creation_input_tokens\":{created},\"cache_read_input_tokens\":{reused},"
             );
         }
-        put(
+        put!(
             out,
-            format_args!("\"output_tokens\":{written},\"service_tier\":\"standard\"}}}}}}\n"),
+            "\"output_tokens\":{written},\"service_tier\":\"standard\"}}}}}}\n"
         );
     }
 
@@ -289,7 +284,7 @@ impl Writer {
     fn han(&mut self, out: &mut Vec<u8>) {
         for _ in 0..2 + self.random.below(6) {
             let letter = char::from_u32(0x4e00 + self.random.below(20_000)).unwrap_or('一');
-            put(out, format_args!("{letter}"));
+            put!(out, "{letter}");
         }
         if self.random.below(8) == 0 {
             out.extend_from_slice("🦀 Straße ÉTÉ".as_bytes());
@@ -300,18 +295,13 @@ impl Writer {
     fn push_escapes(&mut self, out: &mut Vec<u8>) {
         for _ in 0..2 + self.random.below(4) {
             let letter = 0x4e00 + self.random.below(20_000);
-            put(out, format_args!("\\u{letter:04x}"));
+            put!(out, "\\u{letter:04x}");
         }
         if self.random.below(8) == 0 {
             let letter = 0xde00 + self.random.below(0x40);
-            put(out, format_args!("\\ud83d\\u{letter:04X}"));
+            put!(out, "\\ud83d\\u{letter:04X}");
         }
     }
-}
-
-fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
-    // Writing to a vector cannot fail.
-    let _ = out.write_fmt(text);
 }
 
 /// Milliseconds since 1970 as `2025-06-01T12:34:56.789Z`, by Howard Hinnant's `civil_from_days`.

@@ -1,6 +1,5 @@
 //! Expected contents of a written file.
 
-use super::Options;
 use crate::data::{Data, Differences, Settings, SettingsError};
 
 /// The contents of a file: the data, or the first bytes of them over and over.
@@ -14,14 +13,6 @@ pub struct FileContents {
 }
 
 impl FileContents {
-    /// The contents that `options` write.
-    ///
-    /// # Errors
-    /// The settings contradict each other.
-    pub fn new(options: &Options) -> Result<Self, SettingsError> {
-        Self::with_period(&options.settings, options.period())
-    }
-
     /// The data of `settings`, from the start again after each `period` bytes if there is one.
     ///
     /// # Errors

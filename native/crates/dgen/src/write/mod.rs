@@ -108,7 +108,8 @@ pub fn write_file(
     options: &Options,
     progress: &mut Progress<'_>,
 ) -> Result<Stats, FileError> {
-    let expected = FileContents::new(options).map_err(FileError::Settings)?;
+    let expected = FileContents::with_period(&options.settings, options.period())
+        .map_err(FileError::Settings)?;
     let failed = |fault| FileError::new(path, fault);
     let stride = expected.data().stride();
     let job = options.job(stride).map_err(failed)?;

@@ -9,7 +9,8 @@ use smol::lock::Semaphore;
 use smol::{Executor, Task};
 use worker::exit::Failure;
 
-use super::{Engine, Knob, Part, by_parser};
+use super::Knob::{BlockingMaxThreads, Channel, Concurrency, SmolThreads, Threads};
+use super::{Engine, Part, by_parser};
 use crate::job::Search;
 use crate::parser::Parser;
 use crate::results::SearchResults;
@@ -19,12 +20,7 @@ use crate::threads::{EXECUTOR_PREFIX, Host};
 pub(super) const GLOBAL: Engine = Engine {
     name: "smol-global",
     about: "smol::spawn for each file, searched by blocking::unblock (SMOL_THREADS, BLOCKING_MAX_THREADS)",
-    knobs: &[
-        Knob::Channel,
-        Knob::Concurrency,
-        Knob::BlockingMaxThreads,
-        Knob::SmolThreads,
-    ],
+    knobs: &[Channel, Concurrency, BlockingMaxThreads, SmolThreads],
     host: Host::Blocking,
     run: by_parser!(global),
 };
@@ -32,12 +28,7 @@ pub(super) const GLOBAL: Engine = Engine {
 pub(super) const OWN_EXECUTOR: Engine = Engine {
     name: "smol-own-executor",
     about: "a static Executor with --threads threads, files searched by blocking::unblock (BLOCKING_MAX_THREADS)",
-    knobs: &[
-        Knob::Channel,
-        Knob::Concurrency,
-        Knob::Threads,
-        Knob::BlockingMaxThreads,
-    ],
+    knobs: &[Channel, Concurrency, Threads, BlockingMaxThreads],
     run: by_parser!(own_executor),
     ..GLOBAL
 };

@@ -9,7 +9,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Semaphore;
 use worker::exit::Failure;
 
-use super::{Engine, Knob, Part, by_parser};
+use super::Knob::{Channel, Concurrency, TokioBlocking, TokioWorkers, WholeFile};
+use super::{Engine, Part, by_parser};
 use crate::job::{Reading, Search};
 use crate::parser::Parser;
 use crate::scanner::{Scanner, unreadable};
@@ -18,12 +19,7 @@ use crate::threads::Host;
 pub(super) const TASK_PER_FILE: Engine = Engine {
     name: "tokio-task-per-file",
     about: "a tokio task for each file, with buffers of its own",
-    knobs: &[
-        Knob::Channel,
-        Knob::Concurrency,
-        Knob::TokioBlocking,
-        Knob::TokioWorkers,
-    ],
+    knobs: &[Channel, Concurrency, TokioBlocking, TokioWorkers],
     host: Host::Tokio,
     run: by_parser!(task_for_each),
 };
@@ -38,13 +34,7 @@ pub(super) const WORKER_POOL: Engine = Engine {
 pub(super) const HYBRID: Engine = Engine {
     name: "tokio-hybrid",
     about: "a tokio task for each file; one of at most --whole-file bytes is read whole by the blocking pool",
-    knobs: &[
-        Knob::Channel,
-        Knob::Concurrency,
-        Knob::TokioBlocking,
-        Knob::TokioWorkers,
-        Knob::WholeFile,
-    ],
+    knobs: &[Channel, Concurrency, TokioBlocking, TokioWorkers, WholeFile],
     run: by_parser!(hybrid),
     ..TASK_PER_FILE
 };
