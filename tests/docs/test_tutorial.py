@@ -14,6 +14,7 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
+from tests.files import write_files
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
@@ -74,13 +75,9 @@ def missing_part(expected: str, printed: str) -> str | None:
 def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Write the files of the page and its input to an empty folder, and change to it."""
     folder = tmp_path / "top-words"
-    for name, text in re.findall(
-        r"^`([^`\n]+)`:\n\n```\w+\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE
-    ):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    (folder / "words.txt").write_text("a word\n", encoding="utf-8")
+    pattern = r"^`([^`\n]+)`:\n\n```\w+\n(.*?)```"
+    files = dict(re.findall(pattern, PAGE, flags=re.DOTALL | re.MULTILINE))
+    write_files(folder, {**files, "words.txt": "a word\n"})
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
     return folder

@@ -11,6 +11,7 @@ from bench_framework.store.finding import find_records
 from bench_framework.store.manifest import read_manifest
 from bench_framework.store.records import Record
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration import processes
 
 RULES = [
@@ -334,14 +335,12 @@ def test_values_of_an_argument_are_compared_with_the_first(folder: Path) -> None
 @pytest.mark.slow
 def test_a_crate_is_built_with_and_without_a_default_feature(folder: Path) -> None:
     """The two builds are real; the times come from the fake hyperfine."""
-    (folder / "src").mkdir()
-    (folder / "src" / "main.rs").write_text(
-        'fn main() { println!("{}", if cfg!(feature = "fast") { "-new" } else { "-old" }); }\n'
-    )
-    (folder / "Cargo.toml").write_text(
-        '[package]\nname = "toy"\nversion = "0.1.0"\nedition = "2021"\n'
-        '[features]\ndefault = ["fast"]\nfast = []\n'
-    )
+    files = {
+        "src/main.rs": 'fn main() { println!("-{}", ["old", "new"][cfg!(feature = "fast") as usize]); }',
+        "Cargo.toml": '[package]\nname = "toy"\nversion = "0.1.0"\nedition = "2021"\n'
+        '[features]\ndefault = ["fast"]\nfast = []\n',
+    }
+    write_files(folder, files)
     done = benchctl(folder, "ablate", "--features", "fast", "--ignore-output", "--", "x")
     assert "without fast" in done.stdout
     (record,) = find_records(folder / "results", "ablate")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.files import write_files
 from tests.integration.processes import FAKES, ROOT, benchctl, isolated
 from tests.integration.test_extensions import SCENARIO, project
 
@@ -55,11 +56,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "page.md").write_text("It is twice as fast.\n")
     times = '{"results": [{"command": "x", "user": 1, "system": 0, "times": [1, 1], "exit_codes": [0, 0]}]}'
     (folder / "bench.json").write_text(times)
-    crate = folder / "crate"
-    (crate / "src").mkdir(parents=True)
-    (crate / "src" / "main.rs").write_text("fn main() {}\n")
     manifest = '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n[features]\nsimd = []\n'
-    (crate / "Cargo.toml").write_text(manifest)
+    write_files(folder / "crate", {"src/main.rs": "fn main() {}\n", "Cargo.toml": manifest})
     worker = "worker: {crate: crate}"
     (folder / "crate.yaml").write_text(SCENARIO.replace("worker: {command: [/bin/echo]}", worker))
     return folder

@@ -20,7 +20,7 @@ from bench_framework.store import layout, wire
 from bench_framework.store.finding import find_records
 from tests.documents import valid
 from tests.integration.fleet_machines import Machine, end, start_scheduler, start_workers
-from tests.integration.processes import ROOT, Done, benchctl, git, real
+from tests.integration.processes import ROOT, Done, benchctl, commit, git, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 CRATE = ROOT / "tests" / "fixtures" / "benches"
@@ -49,13 +49,7 @@ class Crate:
         self.path, self.folder = path, path / "summing"
         shutil.copytree(CRATE, self.folder, ignore=shutil.ignore_patterns("target"))
         self.env = real(BENCHCTL_CACHE=str(path / "cache"))
-        git(path, "init", "-q", "-b", "main", str(self.folder))
-        self.commit("start")
-        git(self.folder, "tag", "start")
-
-    def commit(self, name: str) -> None:
-        git(self.folder, "add", ".")
-        git(self.folder, "commit", "-q", "-m", name)
+        commit(self.folder, "start", "start")
 
     def edit(self, name: str, before: str, after: str) -> None:
         file = self.folder / name
@@ -108,7 +102,7 @@ def with_slower_commit(crate: Crate) -> None:
         "after": ("src/lib.rs", "//! Before.", "//! After."),
     }.items():
         crate.edit(*edit)
-        crate.commit(name)
+        commit(crate.folder, name)
 
 
 @pytest.mark.release
@@ -147,7 +141,7 @@ def test_a_stable_compiler_refuses_the_benches_of_libtest_alone(crate: Crate) ->
 @pytest.mark.release
 def test_ids_of_one_side_are_listed_and_a_panic_fails_alone(crate: Crate) -> None:
     crate.edit("benches/by_criterion.rs", "// BENCHES", PANICS)
-    crate.commit("base")
+    commit(crate.folder, "base")
     crate.edit("benches/by_criterion.rs", PANICS, f"{PANICS}\n    {NEW}")
     rounds = ("-S", "measure.rounds={min: 12, max: 12}", *FAST)
     done = crate("gate", "--base", "HEAD", "--bench", "by_criterion", *rounds, code=3)

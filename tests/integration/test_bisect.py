@@ -16,11 +16,13 @@ import numpy as np
 import pytest
 
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration.processes import (
     FAKES,
     Done,
     Process,
     benchctl,
+    commit,
     executable,
     git,
     isolated,
@@ -90,12 +92,8 @@ class History:
         # A comment changes no code, so no change is there.
         places = sorted(rng.sample([n for n in range(2, COMMITS - 1) if n % 3], 3))
         self.changes = dict(zip(places, rng.sample([1.05, 1.30, 0.80], 3), strict=True))
-        (self.folder / "counter" / "src").mkdir(parents=True)
-        (self.folder / "counter" / "Cargo.toml").write_text(MANIFEST)
-        (self.folder / "counter" / "Cargo.lock").write_text(LOCK)
-        (self.folder / "scenario.yaml").write_text(SCENARIO)
-        (self.folder / ".gitignore").write_text("results/\n")
-        git(path, "init", "-q", "-b", "main", str(self.folder))
+        crate = {"counter/Cargo.toml": MANIFEST, "counter/Cargo.lock": LOCK}
+        write_files(self.folder, {**crate, "scenario.yaml": SCENARIO, ".gitignore": "results/\n"})
         factor, code = 1.0, 0
         for number in range(COMMITS):
             factor *= self.changes.get(number, 1.0)
@@ -113,10 +111,8 @@ class History:
         executable(path / "hyperfine", HYPERFINE.format(python=sys.executable, **words))
 
     def commit(self, text: str, tag: str) -> None:
-        (self.folder / "counter" / "src" / "main.rs").write_text(text)
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-qm", f"change {tag}", "--allow-empty")
-        git(self.folder, "tag", tag)
+        write_files(self.folder, {"counter/src/main.rs": text})
+        commit(self.folder, f"change {tag}", tag)
 
     def range_of(self, effect: float) -> tuple[str, str, int]:
         """Return the longest range with this change alone, and its commit."""

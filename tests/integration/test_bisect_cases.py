@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.documents import valid
-from tests.integration.processes import FAKES, Process, executable, git, isolated, start
+from tests.files import write_files
+from tests.integration.processes import FAKES, Process, commit, executable, git, isolated, start
 
 pytestmark = pytest.mark.slow
 
@@ -52,15 +53,10 @@ class Project:
 
     def __init__(self, path: Path, *, noise: float = 0.01) -> None:
         self.path, self.folder = path, path / "project"
-        source = self.folder / "counter" / "src"
-        source.mkdir(parents=True)
         (path / "calls").mkdir()
-        self.source = source / "main.rs"
         manifest = '[package]\nname = "counter"\nversion = "0.1.0"\n'
-        (self.folder / "counter" / "Cargo.toml").write_text(manifest)
-        (self.folder / "counter" / "Cargo.lock").write_text("version = 4\n")
-        (self.folder / "scenario.yaml").write_text(SCENARIO)
-        git(self.folder, "init", "-q", "-b", "main")
+        crate = {"counter/Cargo.toml": manifest, "counter/Cargo.lock": "version = 4\n"}
+        write_files(self.folder, {**crate, "scenario.yaml": SCENARIO})
         self.answer_with(noise)
 
     def answer_with(self, noise: float, broken: str = "no commit") -> None:
@@ -69,10 +65,8 @@ class Project:
         executable(self.path / "hyperfine", text)
 
     def commit(self, tag: str, factor: float, more: str = "") -> None:
-        self.source.write_text(f"{tag}\nFACTOR {factor}\n{more}")
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-qm", f"change {tag}")
-        git(self.folder, "tag", tag)
+        write_files(self.folder, {"counter/src/main.rs": f"{tag}\nFACTOR {factor}\n{more}"})
+        commit(self.folder, f"change {tag}", tag)
 
     def command(self, *words: str, code: int = 0) -> tuple[str, str]:
         """Call a command other than ``bisect``. Return stdout and stderr, each in one line."""

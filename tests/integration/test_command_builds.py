@@ -12,9 +12,11 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration.processes import (
     Done,
     benchctl,
+    commit,
     executable,
     fake_hyperfine_of_programs,
     git,
@@ -49,21 +51,14 @@ class Project:
     def __init__(self, path: Path) -> None:
         self.path, self.folder, self.cache = path, path / "project", path / "cache"
         self.source = self.folder / "parts" / "first"
-        self.source.parent.mkdir(parents=True)
-        (self.folder / "build.sh").write_text(BUILD)
-        (self.folder / "scenario.yaml").write_text(SCENARIO)
-        (self.folder / "accepted.yaml").write_text("accepted: []\n")
-        (self.folder / ".gitignore").write_text("out/\n")
-        git(self.folder, "init", "-q", "-b", "main")
+        write_files(self.folder, {"build.sh": BUILD, "scenario.yaml": SCENARIO})
+        write_files(self.folder, {"accepted.yaml": "accepted: []\n", ".gitignore": "out/\n"})
         self.commit("start")
         fake_hyperfine_of_programs(path, 0.055)
 
     def commit(self, source: str, note: str = "") -> str:
-        self.source.write_text(f"{source}\n")
-        (self.folder / "notes.txt").write_text(note)
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-qm", f"change {note}")
-        return git(self.folder, "rev-parse", "HEAD")
+        write_files(self.folder, {"parts/first": f"{source}\n", "notes.txt": note})
+        return commit(self.folder, f"change {note}")
 
     def __call__(self, *words: str, code: int | None = 0, **env: str) -> Done:
         return benchctl(
@@ -154,8 +149,7 @@ def test_uncommitted_changes_are_built_and_equal_sources_once(project: Project) 
     assert "# changed" not in project.program()
     assert "# new" in project.program()
     # A committed state is that of its tree. A build of changed files depends on their order, too.
-    git(project.folder, "add", "-A")
-    git(project.folder, "commit", "-qm", "the same files")
+    commit(project.folder, "the same files")
     assert "out/tool: 0." in project.run()
     assert project.newest()[1]["git_dirty"] == "false"
     assert (project.folder / "out").is_dir()

@@ -12,7 +12,8 @@ from ruamel.yaml import YAML
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
-from tests.integration.processes import ROOT, Done, benchctl, git, real
+from tests.files import write_files
+from tests.integration.processes import ROOT, Done, benchctl, commit, real
 
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 MEASURE = "judge: [wall]\ngate: {wall: 5%}\nmeasure: {budget: 60s}\n"
@@ -71,20 +72,13 @@ class Project:
 
     def __init__(self, path: Path, worker: Mapping[str, Any], files: Mapping[str, str]) -> None:
         self.path, self.folder = path, path / "project"
-        self.folder.mkdir()
         scenario = {"version": 1, "name": "work", "question": "How fast?", "worker": worker}
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in scenario.items())
-        (self.folder / "scenario.yaml").write_text(f"{text}{MEASURE}")
-        (self.folder / ".gitignore").write_text("results/\n")
-        git(self.folder, "init", "-q", "-b", "main")
+        files = {**files, "scenario.yaml": f"{text}{MEASURE}", ".gitignore": "results/\n"}
         self.commits = [self.commit(files)]
 
     def commit(self, files: Mapping[str, str]) -> str:
-        for name, text in files.items():
-            (self.folder / name).write_text(text)
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-qm", "a change")
-        return git(self.folder, "rev-parse", "HEAD")
+        return commit(write_files(self.folder, files))
 
     def __call__(self, *words: str, code: int = 0) -> Done:
         env = real(BENCHCTL_CACHE=str(self.path / "cache"), PATH=self._search_path())

@@ -12,6 +12,7 @@ import pytest
 
 from bench_framework.model.record.run import Build
 from bench_framework.store.records import Record
+from tests.files import write_files
 from tests.integration.fleet_machines import (
     ROOT,
     Machine,
@@ -19,7 +20,7 @@ from tests.integration.fleet_machines import (
     start_worker,
     start_workers,
 )
-from tests.integration.processes import executable, git
+from tests.integration.processes import commit, executable, git
 
 CARGO = ROOT / "tests" / "fakes" / "cargo"
 TOOLS = ("git", "sh", "strip")
@@ -71,14 +72,10 @@ def tools(machine: Machine, *, cargo: bool) -> Machine:
 @pytest.fixture
 def project(make: Callable[..., Machine]) -> Project:
     project = Project(tools(make("client"), cargo=True), make)
-    (project.crate / "src").mkdir(parents=True)
-    (project.crate / "Cargo.toml").write_text('[package]\nname = "demo"\nversion = "0.1.0"\n')
-    (project.crate / "src" / "main.rs").write_text("// first\n")
-    (project.crate / "demo.yaml").write_text(CRATE)
-    git(project.crate, "init", "--quiet")
-    git(project.crate, "add", ".")
-    git(project.crate, "commit", "--quiet", "--message", "first")
-    git(project.crate, "commit", "--quiet", "--allow-empty", "--message", "second")
+    manifest = '[package]\nname = "demo"\nversion = "0.1.0"\n'
+    files = {"Cargo.toml": manifest, "src/main.rs": "// first\n", "demo.yaml": CRATE}
+    commit(write_files(project.crate, files), "first")
+    commit(project.crate, "second")
     (project.crate / "src" / "main.rs").write_text("// second, with changes\n")
     return project
 

@@ -10,7 +10,8 @@ from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet.bundle import Upload, package, unpack
 from bench_framework.workflow.run_options import RunOptions, plan_run
-from tests.integration.processes import git
+from tests.files import write_files
+from tests.integration.processes import commit, git
 
 HEAD = "version: 1\nname: sent\nquestion: Which files are sent?\n"
 PROGRAM = HEAD + "worker: {command: [/bin/echo]}\naxes: {arm: [a, b]}\nbaseline: {arm: a}\n"
@@ -31,13 +32,6 @@ MANIFEST = '[package]\nname = "demo"\nversion = "0.1.0"\nedition = "2021"\n'
 def launcher() -> Iterator[Launcher]:
     with Launcher() as started:
         yield started
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def sent(name: str, launcher: Launcher, **options: str) -> Upload:
@@ -64,9 +58,9 @@ def test_files_with_relative_paths_are_sent(
     text += "input: {file: ../data/words.txt}\ncwd: ./\n"
     text += f"prepare: [[/bin/sh, -c, 'sh ./clear.sh'], [/bin/cat, {tmp_path}/absolute]]\n"
     files = ("tool.sh", "config.toml", "clear.sh", "not-named.txt")
-    write(project / "bench", {"sent.yaml": text, **dict.fromkeys(files, "#!/bin/sh\n")})
-    write(project, {"data/words.txt": "words\n"})
-    write(tmp_path, {"absolute": "of the host"})
+    write_files(project / "bench", {"sent.yaml": text, **dict.fromkeys(files, "#!/bin/sh\n")})
+    write_files(project, {"data/words.txt": "words\n"})
+    write_files(tmp_path, {"absolute": "of the host"})
     (project / "bench" / "tool.sh").chmod(0o755)
     monkeypatch.chdir(project)
     given = sent("bench/sent.yaml", launcher)
@@ -87,9 +81,9 @@ def test_folders_and_patterns_are_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
 ) -> None:
     text = PROGRAM + 'command: ["{bin}", "{arm}", "{input}"]\n'
-    write(tmp_path, {"a.yaml": text + "input: {folder: corpus}\n", "corpus/x/1.txt": "1"})
-    write(tmp_path, {"b.yaml": text + "input: {files: ['logs/*.log']}\n", "logs/1.log": "1"})
-    write(tmp_path, {"logs/2.txt": "not matched", "corpus/2.txt": "2"})
+    write_files(tmp_path, {"a.yaml": text + "input: {folder: corpus}\n", "corpus/x/1.txt": "1"})
+    write_files(tmp_path, {"b.yaml": text + "input: {files: ['logs/*.log']}\n", "logs/1.log": "1"})
+    write_files(tmp_path, {"logs/2.txt": "not matched", "corpus/2.txt": "2"})
     monkeypatch.chdir(tmp_path)
     assert paths(sent("a.yaml", launcher)) == ["a.yaml", "corpus/2.txt", "corpus/x/1.txt"]
     assert paths(sent("b.yaml", launcher)) == ["b.yaml", "logs/1.log"]
@@ -99,7 +93,7 @@ def test_the_current_folder_can_be_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
 ) -> None:
     text = PROGRAM + 'command: ["{bin}", "{arm}"]\n'
-    write(tmp_path / "bench", {"sent.yaml": text})
+    write_files(tmp_path / "bench", {"sent.yaml": text})
     (tmp_path / "other").mkdir()
     monkeypatch.chdir(tmp_path / "other")
     given = sent(str(tmp_path / "bench" / "sent.yaml"), launcher)
@@ -110,19 +104,17 @@ def test_the_current_folder_can_be_elsewhere(
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     root = tmp_path / "demo"
-    write(
+    write_files(
         root, {"Cargo.toml": MANIFEST, "Cargo.lock": "version = 4\n", "src/main.rs": "fn main(){}"}
     )
-    write(root, {"bench/sent.yaml": CRATE, ".gitignore": "/target\n/results\n/.cargo\n"})
-    git(tmp_path, "init", "--quiet", str(root))
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "-m", "first")
-    git(root, "tag", "v1")
-    write(root, {"src/lib.rs": "// second"})
-    git(root, "add", ".")
-    git(root, "commit", "--quiet", "-m", "second")
-    write(root, {"src/main.rs": "fn main(){ /* changed */ }", "src/new.rs": "", "target/big": "x"})
-    write(root, {"results/sent/record": "x", ".cargo/config.toml": "[net]\n"})
+    write_files(root, {"bench/sent.yaml": CRATE, ".gitignore": "/target\n/results\n/.cargo\n"})
+    commit(root, "first", "v1")
+    write_files(root, {"src/lib.rs": "// second"})
+    commit(root, "second")
+    write_files(
+        root, {"src/main.rs": "fn main(){ /* changed */ }", "src/new.rs": "", "target/big": "x"}
+    )
+    write_files(root, {"results/sent/record": "x", ".cargo/config.toml": "[net]\n"})
     (root / "src" / "link.rs").symlink_to("lib.rs")
     return root
 
@@ -238,11 +230,10 @@ def test_a_submodule_is_refused(
 def test_a_crate_without_git_is_sent_without_its_builds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
 ) -> None:
-    write(tmp_path, {"Cargo.toml": MANIFEST, "src/main.rs": "fn main(){}", "target/debug/x": ""})
-    write(tmp_path, {"bench/sent.yaml": CRATE, "results/sent/record": "x"})
+    write_files(
+        tmp_path, {"Cargo.toml": MANIFEST, "src/main.rs": "fn main(){}", "target/debug/x": ""}
+    )
+    write_files(tmp_path, {"bench/sent.yaml": CRATE, "results/sent/record": "x"})
     monkeypatch.chdir(tmp_path)
-    assert paths(sent("bench/sent.yaml", launcher)) == [
-        "Cargo.toml",
-        "bench/sent.yaml",
-        "src/main.rs",
-    ]
+    expected = ["Cargo.toml", "bench/sent.yaml", "src/main.rs"]
+    assert paths(sent("bench/sent.yaml", launcher)) == expected

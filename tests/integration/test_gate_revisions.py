@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from bench_framework.store.finding import find_records
+from tests.files import write_files
 from tests.integration.processes import (
     Done,
     benchctl,
+    commit,
     executable,
     fake_hyperfine_of_programs,
     git,
@@ -54,23 +56,15 @@ class Project:
 
     def __init__(self, path: Path) -> None:
         self.path, self.folder = path, path / "project"
-        (self.folder / "counter" / "src").mkdir(parents=True)
-        (self.folder / "counter" / "Cargo.toml").write_text(MANIFEST)
-        (self.folder / "counter" / "Cargo.lock").write_text(LOCK)
-        (self.folder / "scenario.yaml").write_text(SCENARIO)
-        (self.folder / "accepted.yaml").write_text("accepted: []\n")
-        (self.folder / ".gitignore").write_text("results/\n")
-        git(path, "init", "-q", "-b", "main", str(self.folder))
+        crate = {"counter/Cargo.toml": MANIFEST, "counter/Cargo.lock": LOCK}
+        write_files(self.folder, {**crate, "scenario.yaml": SCENARIO, ".gitignore": "results/\n"})
+        write_files(self.folder, {"accepted.yaml": "accepted: []\n"})
         self.commit(MAIN, "start")
         fake_hyperfine_of_programs(path, 0.055)
 
     def commit(self, text: str, tag: str | None = None) -> str:
-        (self.folder / "counter" / "src" / "main.rs").write_text(text)
-        git(self.folder, "add", "-A")
-        git(self.folder, "commit", "-qm", "a change")
-        if tag is not None:
-            git(self.folder, "tag", tag)
-        return git(self.folder, "rev-parse", "HEAD")
+        write_files(self.folder, {"counter/src/main.rs": text})
+        return commit(self.folder, tag=tag)
 
     def branch(self, text: str) -> str:
         git(self.folder, "checkout", "-q", "-b", "topic")
@@ -304,8 +298,8 @@ def test_the_variables_of_a_git_hook_move_no_head(
         git(project.folder, "worktree", "add", "-q", "-b", "other", str(folder), "topic")
     head = git(folder, "rev-parse", "HEAD")
     other = tmp_path / "other"
-    git(tmp_path, "init", "-q", "-b", "main", str(other))
-    git(other, "commit", "-q", "--allow-empty", "-m", "first")
+    other.mkdir()
+    commit(other)
     (other / "file").touch()
     git(other, "add", "file")
     before = state_of(folder), state_of(project.folder), state_of(other)

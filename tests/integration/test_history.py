@@ -8,12 +8,13 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration.processes import (
     FAKES,
     Done,
     benchctl,
+    commit,
     fake_hyperfine_of_programs,
-    git,
     isolated,
 )
 
@@ -37,25 +38,15 @@ class Project:
 
     def __init__(self, path: Path) -> None:
         self.path, self.folder = path, path / "project"
-        source = self.folder / "counter" / "src" / "main.rs"
-        source.parent.mkdir(parents=True)
         manifest = '[package]\nname = "counter"\nversion = "0.1.0"\n'
-        (source.parents[1] / "Cargo.toml").write_text(manifest)
         lock = 'version = 3\n\n[[package]]\nname = "counter"\nversion = "0.1.0"\n'
-        (source.parents[1] / "Cargo.lock").write_text(lock)
-        (self.folder / "scenario.yaml").write_text(SCENARIO)
-        (self.folder / ".gitignore").write_text("results/\n")
-        git(self.folder, "init", "-q", "-b", "main")
+        crate = {"counter/Cargo.toml": manifest, "counter/Cargo.lock": lock}
+        write_files(self.folder, {**crate, "scenario.yaml": SCENARIO, ".gitignore": "results/\n"})
+        self.commits = []
         for number in range(COMMITS):
-            marks = [
-                str(number),
-                *["broken"] * (number == BROKEN),
-                *["SLOWER"] * (number >= SLOWER),
-            ]
-            source.write_text("\n".join(marks))
-            git(self.folder, "add", "-A")
-            git(self.folder, "commit", "-qm", f"change {number}")
-        self.commits = git(self.folder, "rev-list", "--reverse", "main").split()
+            marks = "broken " * (number == BROKEN) + "SLOWER" * (number >= SLOWER)
+            write_files(self.folder, {"counter/src/main.rs": f"{number} {marks}"})
+            self.commits.append(commit(self.folder, f"change {number}"))
         fake_hyperfine_of_programs(path, 0.065)
 
     def __call__(self, *words: str, code: int | None = None) -> Done:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration import processes
 
 MANIFEST = '[package]\nname = "{}"\nversion = "0.1.0"\nedition = "2021"\n'
@@ -34,7 +35,6 @@ def benchctl(folder: Path, *words: str, code: int = 0, **variables: str) -> proc
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    root = tmp_path / "ws"
     files = {
         "Cargo.toml": '[workspace]\nmembers = ["cli", "server", "core"]\nresolver = "2"\n'
         "[profile.release]\nlto = true\n",
@@ -46,10 +46,7 @@ def workspace(tmp_path: Path) -> Path:
         "core/src/lib.rs": "",
         "data.txt": "one\n",
     }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    return root
+    return write_files(tmp_path / "ws", files)
 
 
 def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:

@@ -14,6 +14,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.runner import run_action
 
@@ -47,19 +48,15 @@ else:
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Return a repository with a crate and a scenario."""
-    top = tmp_path / "repository"
-    (top / "src").mkdir(parents=True)
-    (top / "bench").mkdir()
-    (top / "Cargo.toml").write_text('[package]\nname = "toy"\nversion = "0.1.0"\n')
-    (top / "src" / "main.rs").write_text("fn main() {}\n")
-    scenario = (
-        "version: 1\nname: toy\nquestion: Is it fast?\nworker: {crate: ..}\ncommand: ['{bin}']\n"
-    )
-    (top / "bench" / "toy.yaml").write_text(
-        scenario
-        + "axes: {opt: {two: {}, three: {profile: {opt-level: 3}}}}\nbaseline: {opt: two}\n"
-    )
-    subprocess.run(["git", "init", "-q", str(top)], check=True)
+    files = {
+        "Cargo.toml": '[package]\nname = "toy"\nversion = "0.1.0"\n',
+        "src/main.rs": "fn main() {}\n",
+        "bench/toy.yaml": "version: 1\nname: toy\nquestion: Is it fast?\nworker: {crate: ..}\n"
+        "axes: {opt: {two: {}, three: {profile: {opt-level: 3}}}}\nbaseline: {opt: two}\n"
+        "command: ['{bin}']\n",
+    }
+    top = write_files(tmp_path / "repository", files)
+    processes.git(top, "init", "-q")
     return top
 
 

@@ -16,6 +16,7 @@ from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -60,9 +61,7 @@ def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
     for name, text in (("program", PROGRAM), ("gen", GENERATOR)):
         processes.executable(tmp_path / name, text)
     corpus = {"a.txt": "a\n", "corpus/b.rs": "b\n", "corpus/deep/c d.rs": "c\n", "corpus/.x": "x\n"}
-    for name, text in corpus.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    write_files(tmp_path, corpus)
     env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine)
 
     def call(*words: str, text: str, code: int = 0, folder: Path = tmp_path) -> Done:

@@ -9,6 +9,7 @@ import pytest
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -60,11 +61,9 @@ Benchctl = Callable[..., Done]
 
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
-    (tmp_path / "prog" / "src").mkdir(parents=True)
     manifest = '[package]\nname = "prog"\nversion = "0.1.0"\nedition = "2024"\n[workspace]\n'
-    (tmp_path / "prog" / "Cargo.toml").write_text(manifest)
-    (tmp_path / "prog" / "src" / "main.rs").write_text(MAIN)
-    (tmp_path / "measured.txt").write_text("fast\n")
+    crate = {"prog/Cargo.toml": manifest, "prog/src/main.rs": MAIN}
+    write_files(tmp_path, {**crate, "measured.txt": "fast\n"})
     processes.fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "1\n"}])
     processes.install_fake("llvm-profdata", tmp_path / "llvm-profdata")
 

@@ -11,6 +11,7 @@ import pytest
 from bench_framework.model.record.run import Preload
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -91,14 +92,10 @@ def benchctl(tmp_path: Path) -> Benchctl:
 
 
 def crate(folder: Path, *, library: bool) -> str:
-    (folder / "prog" / "src").mkdir(parents=True)
-    (folder / "prog" / "Cargo.toml").write_text(
-        '[package]\nname = "prog"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
-    )
-    if library:
-        (folder / "prog" / "src" / "lib.rs").write_text(LIBRARY)
+    manifest = '[package]\nname = "prog"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
     main = "fn main() { prog::work() }" if library else f"fn main() {{ {WORK} {PAUSE} }}"
-    (folder / "prog" / "src" / "main.rs").write_text(main)
+    files = {"Cargo.toml": manifest, "src/main.rs": main}
+    write_files(folder / "prog", {**files, "src/lib.rs": LIBRARY} if library else files)
     return "{crate: prog}"
 
 

@@ -20,6 +20,7 @@ from bench_framework.execution.progress import SilentObserver
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import read_journal
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -62,10 +63,8 @@ def checksum(name: str) -> str:
 def publish(registry: Path, name: str, version: str, file: str, code: str, more: str = "") -> None:
     """Write a crate as `cargo vendor` does."""
     crate = registry / f"{name}-{version}"
-    (crate / "src").mkdir(parents=True)
-    (crate / "src" / file).write_text(code)
     package = f'[package]\nname = "{name}"\nversion = "{version}"\nedition = "2021"\n'
-    (crate / "Cargo.toml").write_text(package + more)
+    write_files(crate, {f"src/{file}": code, "Cargo.toml": package + more})
     if more:
         lock = LOCK.format(version=version, checksum=checksum("text-1.0.0"))
         (crate / "Cargo.lock").write_text(lock)

@@ -1,7 +1,6 @@
 """Tests of `benchctl site` as a process, with the remote of a git repository."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,8 @@ from tests.unit.workflow.measured_record import measured
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Return a repository with a remote and two records."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    remote = "https://me:secret@git.example/a/b.git"
-    subprocess.run(["git", "-C", str(tmp_path), "remote", "add", "origin", remote], check=True)
+    processes.git(tmp_path, "init", "-q")
+    processes.git(tmp_path, "remote", "add", "origin", "https://me:secret@git.example/a/b.git")
     with measured(tmp_path / "results") as record:
         judgement = judge_record(record)
         record.save(judgement)

@@ -9,7 +9,8 @@ import pytest
 from bench_framework.workflow.run_options import plan_scenario
 from bench_framework.workflow.suites.states import states_of
 from tests.documents import valid
-from tests.integration.processes import benchctl, git, real
+from tests.files import write_files
+from tests.integration.processes import benchctl, commit, git, real
 
 pytestmark = pytest.mark.real
 SCENARIO = """
@@ -26,21 +27,16 @@ PACKAGE = '[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n[dep
 def workspace(tmp_path: Path) -> Path:
     """Return a workspace in which `a` depends on `common`; a scenario measures `a`, and one `b`."""
     top = tmp_path / "top"
-    (top / "bench").mkdir(parents=True)
     members = {"a": 'common = {path = "../common"}\n', "b": "", "common": "", "unused": ""}
-    (top / "Cargo.toml").write_text(f"[workspace]\nresolver = '2'\nmembers = {[*members]}\n")
-    (top / "Cargo.lock").write_text("version = 4\n")
-    (top / "README.md").write_text("A workspace\n")
+    manifest = f"[workspace]\nresolver = '2'\nmembers = {[*members]}\n"
+    files = {"Cargo.toml": manifest, "Cargo.lock": "version = 4\n", "README.md": "A workspace\n"}
     for name, dependencies in members.items():
-        (top / name / "src").mkdir(parents=True)
-        (top / name / "Cargo.toml").write_text(PACKAGE.format(name=name) + dependencies)
+        files[f"{name}/Cargo.toml"] = PACKAGE.format(name=name) + dependencies
         source = "main.rs" if name in ("a", "b") else "lib.rs"
-        (top / name / "src" / source).write_text("fn main() {}\n")
+        files[f"{name}/src/{source}"] = "fn main() {}\n"
     for name in ("a", "b"):
-        (top / "bench" / f"{name}.yaml").write_text(SCENARIO.format(name=name))
-    git(tmp_path, "init", "-q", "-b", "main", str(top))
-    git(top, "add", ".")
-    git(top, "commit", "-q", "-m", "start")
+        files[f"bench/{name}.yaml"] = SCENARIO.format(name=name)
+    commit(write_files(top, files))
     return top
 
 
@@ -81,7 +77,7 @@ def test_a_program_that_commands_build_may_contain_any_file(workspace: Path) -> 
     scenario = workspace / "bench" / "a.yaml"
     worker = "worker: {sources: ../a, build: [[cargo, build, -p, b]], program: target/debug/b}"
     scenario.write_text(scenario.read_text().replace("worker: {crate: ../a}", worker))
-    git(workspace, "commit", "-q", "-a", "-m", "commands")
+    commit(workspace)
     (workspace / "b" / "src" / "main.rs").write_text("fn main() { }\n")
     assert skipped(workspace) == []
 
@@ -89,7 +85,7 @@ def test_a_program_that_commands_build_may_contain_any_file(workspace: Path) -> 
 def test_packages_that_the_workspace_replaces_are_not_in_the_graph(workspace: Path) -> None:
     with (workspace / "Cargo.toml").open("a") as stream:
         stream.write('[patch.crates-io]\ncommon = {path = "common"}\n')
-    git(workspace, "commit", "-q", "-a", "-m", "patch")
+    commit(workspace)
     (workspace / "b" / "src" / "main.rs").write_text("fn main() { }\n")
     assert skipped(workspace) == []
 

@@ -13,6 +13,7 @@ import pytest
 
 from bench_framework.store.finding import find_records
 from tests.documents import valid
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -78,10 +79,8 @@ Benchctl = Callable[..., Done]
 
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Benchctl:
-    (tmp_path / "prog").mkdir()
-    (tmp_path / "prog" / "Cargo.toml").write_text(MANIFEST)
-    (tmp_path / "prog" / "main.rs").write_text("fn main() {}\n")
-    (tmp_path / "program.sh").write_text(PROGRAM)
+    crate = {"prog/Cargo.toml": MANIFEST, "prog/main.rs": "fn main() {}\n"}
+    write_files(tmp_path, {**crate, "program.sh": PROGRAM})
     processes.fake_hyperfine(tmp_path, [{"match": "", "wall_s": 0.05, "stdout": "one\ntwo\n"}])
     (tmp_path / "bin").mkdir()
     paths = {"builds": str(tmp_path / "builds.txt"), "program": str(tmp_path / "program.sh")}

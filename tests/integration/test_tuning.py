@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
 
@@ -56,13 +57,9 @@ NOT_MEASURED = 3
 
 @pytest.fixture
 def benchctl(tmp_path: Path) -> Callable[..., Done]:
-    (tmp_path / "src").mkdir()
-    (tmp_path / "work").mkdir()
-    (tmp_path / "src" / "main.rs").write_text(MAIN, encoding="utf-8")
     manifest = '[package]\nname = "tuned"\nversion = "0.1.0"\nedition = "2021"\n[workspace]\n'
-    (tmp_path / "Cargo.toml").write_text(manifest, encoding="utf-8")
-
-    (tmp_path / "work" / "data.txt").write_text("a b", encoding="utf-8")
+    files = {"Cargo.toml": manifest, "src/main.rs": MAIN, "work/data.txt": "a b"}
+    write_files(tmp_path, files)
 
     def call(*words: str, kind: str, scenario: str = SCENARIO, code: int | None = None) -> Done:
         (tmp_path / "tuned.yaml").write_text(scenario.format(kind=kind), encoding="utf-8")

@@ -20,6 +20,8 @@ from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
 from tests.build import require
+from tests.files import write_files
+from tests.integration.processes import commit
 
 Builds = Callable[..., Build]
 
@@ -49,13 +51,9 @@ WORK = "#[inline(never)] pub fn work(n: usize) -> usize { std::hint::black_box(n
 def crate(tmp_path: Path) -> Path:
     folder = tmp_path / "projects" / "repository" / "prog"
     for name in ("helper", "other"):
-        (folder / name / "src").mkdir(parents=True)
-        (folder / name / "Cargo.toml").write_text(PART.replace("NAME", name))
-        (folder / name / "src" / "lib.rs").write_text(WORK)
-    (folder / "src").mkdir()
-    (folder / "Cargo.toml").write_text(MANIFEST)
-    (folder / "src" / "main.rs").write_text(MAIN)
-    return folder
+        manifest = PART.replace("NAME", name)
+        write_files(folder / name, {"Cargo.toml": manifest, "src/lib.rs": WORK})
+    return write_files(folder, {"Cargo.toml": MANIFEST, "src/main.rs": MAIN})
 
 
 @pytest.fixture
@@ -162,22 +160,16 @@ def vendored(crate: Path, tmp_path: Path) -> Path:
         entry["cksum"] = hashlib.sha256(packed.read_bytes()).hexdigest()
         with index.open("a") as file:
             file.write(json.dumps(entry) + "\n")
-    (crate / ".cargo").mkdir()
-    (crate / ".cargo" / "config.toml").write_text(
-        '[source.crates-io]\nreplace-with = "local"\n'
-        f'[source.local]\nlocal-registry = "{tmp_path / "registry"}"\n'
-    )
-    manifest = PART.replace("NAME", "prog") + '[dependencies]\ntiny = "1"\n[workspace]\n'
-    (crate / "Cargo.toml").write_text(manifest)
-    (crate / "src" / "main.rs").write_text('fn main() { println!("{}", tiny::version()); }\n')
+    files = {
+        ".cargo/config.toml": '[source.crates-io]\nreplace-with = "local"\n'
+        f'[source.local]\nlocal-registry = "{tmp_path / "registry"}"\n',
+        "Cargo.toml": PART.replace("NAME", "prog") + '[dependencies]\ntiny = "1"\n[workspace]\n',
+        "src/main.rs": 'fn main() { println!("{}", tiny::version()); }\n',
+    }
+    write_files(crate, files)
     (tmp_path / "fix.diff").write_text(PATCH)
-    for words in (
-        ["cargo", "generate-lockfile", "--offline"],
-        ["git", "init", "--quiet", ".."],
-        ["git", "add", "."],
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "x"],
-    ):
-        subprocess.run(words, cwd=crate, check=True)
+    subprocess.run(["cargo", "generate-lockfile", "--offline"], cwd=crate, check=True)
+    commit(crate.parent)
     return crate
 
 
@@ -193,11 +185,7 @@ def test_configuration_outside_of_commits_reaches_every_copy(
     main = 'fn main() { println!("{:?}", (cfg!(ignored), cfg!(above))); }\n'
     (vendored / "src" / "main.rs").write_text(main)
     (vendored / ".gitignore").write_text("/.cargo/config\n")
-    for words in (
-        ["git", "add", "."],
-        ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "y"],
-    ):
-        subprocess.run(words, cwd=vendored, check=True)
+    commit(vendored.parent)
     (vendored / ".cargo" / "config").write_text(
         (vendored / ".cargo" / "config.toml").read_text()
         + "[build]\nrustflags = ['--cfg', 'ignored']\n"
@@ -263,10 +251,10 @@ def test_a_version_that_cannot_be_used_names_the_cause(
     config = vendored / ".cargo" / "config.toml"
     config.write_text(config.read_text().replace("local-registry", "directory"))
     folder = tmp_path / "registry" / "tiny-1.0.2"
-    (folder / "src").mkdir(parents=True)
-    (folder / "src" / "lib.rs").write_text("")
-    (folder / "Cargo.toml").write_text(PART.replace("NAME", "tiny").replace("0.1.0", "1.0.2"))
-    (folder / ".cargo-checksum.json").write_text('{"files": {}, "package": null}')
+    manifest = PART.replace("NAME", "tiny").replace("0.1.0", "1.0.2")
+    checksum = '{"files": {}, "package": null}'
+    files = {"src/lib.rs": "", "Cargo.toml": manifest, ".cargo-checksum.json": checksum}
+    write_files(folder, files)
     selected = builds(dependencies=(("tiny", "1.0.1"),))
     assert require(selected.message).startswith("tiny 1.0.1 cannot be used")
 

@@ -19,8 +19,9 @@ from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Dataset, Input, Plan
 from bench_framework.model.record.run import Build, PreparedInput
+from tests.files import write_files
 from tests.integration.execution.conftest import plan_of
-from tests.integration.processes import executable, git
+from tests.integration.processes import commit, executable
 
 MAIN = """
 fn main() {
@@ -44,11 +45,7 @@ def env(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def crate(tmp_path: Path) -> Path:
-    folder = tmp_path / "greeter"
-    (folder / "src").mkdir(parents=True)
-    (folder / "Cargo.toml").write_text(MANIFEST)
-    (folder / "src" / "main.rs").write_text(MAIN)
-    return folder
+    return write_files(tmp_path / "greeter", {"Cargo.toml": MANIFEST, "src/main.rs": MAIN})
 
 
 def build(
@@ -119,11 +116,7 @@ def test_a_failed_build_affects_only_itself_and_has_cargos_message(
 def test_a_revision_is_built_outside_the_working_tree(
     crate: Path, launcher: Launcher, env: dict[str, str]
 ) -> None:
-    git(crate.parent, "init", "-q", str(crate))
-    git(crate, "add", "Cargo.toml", "src")
-    git(crate, "commit", "-qm", "one")
-    git(crate, "tag", "v1")
-    commit = git(crate, "rev-parse", "HEAD")
+    first = commit(crate, tag="v1")
     (crate / "src" / "main.rs").write_text(MAIN.replace("hello", "changed"))
     specs = (
         BuildSpec(str(crate), "greeter", revision="v1"),
@@ -134,12 +127,12 @@ def test_a_revision_is_built_outside_the_working_tree(
     old, new, none, remote = build(plan_of({"a": ["x"]}), specs, launcher, env)
     assert launcher.capture([str(old.path)], env).stdout == "hello\n"
     assert launcher.capture([str(new.path)], env).stdout == "changed\n"
-    assert (old.revision, old.dirty) == (commit, False)
-    assert (new.revision, new.dirty) == (commit, True)
+    assert (old.revision, old.dirty) == (first, False)
+    assert (new.revision, new.dirty) == (first, True)
     assert not none.ok
     assert "there is no revision v9" in str(none.message)
     assert remote.ok
-    assert remote.revision == commit
+    assert remote.revision == first
 
 
 def prepared(

@@ -9,7 +9,8 @@ from bench_framework.errors import BenchError
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
-from tests.integration.processes import git
+from tests.files import write_files
+from tests.integration.processes import commit, git
 
 
 class Repository:
@@ -18,17 +19,11 @@ class Repository:
     def __init__(self, path: Path, launcher: Launcher) -> None:
         self.folder, self.cache = path / "project", path / "cache"
         self.runner = revisions.Git(launcher, host.environment())
-        (self.folder / "crate").mkdir(parents=True)
-        git(self.folder, "init", "-q", "-b", "main")
 
     def commit(self, *names: str) -> None:
         for name in names:
-            path = self.folder / "crate" / f"{name}.txt"
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(name)
-            git(self.folder, "add", "-A")
-            git(self.folder, "commit", "-qm", name)
-            git(self.folder, "tag", name)
+            write_files(self.folder, {f"crate/{name}.txt": name})
+            commit(self.folder, name, name)
 
     def subjects(self, good: str, bad: str, *, first_parent: bool = True) -> list[str]:
         crate = self.folder / "crate"

@@ -11,7 +11,7 @@ from bench_framework.execution.build.sources import derive, uncommitted
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
-from tests.integration.processes import git
+from tests.integration.processes import commit, git
 
 PATCH = "--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
 CHOICE = "rust-toolchain.toml"
@@ -24,12 +24,6 @@ def crate(tmp_path: Path) -> Path:
     (folder / "a.txt").write_text("a\n")
     (tmp_path / "p.diff").write_text(PATCH)
     return folder
-
-
-def commit(crate: Path) -> None:
-    git(crate.parent, "init", "--quiet")
-    git(crate.parent, "add", ".")
-    git(crate.parent, "commit", "--quiet", "-m", "x")
 
 
 def copied(crate: Path, tmp_path: Path, launcher: Launcher, **settings: Any) -> Path:
@@ -54,7 +48,7 @@ def test_ignored_choices_of_the_toolchain_follow_the_working_tree(
 ) -> None:
     (crate / ".gitignore").write_text(f"{CHOICE}\n")
     (crate / "rust-toolchain").write_text("committed\n")
-    commit(crate)
+    commit(crate.parent)
     (crate / "rust-toolchain").write_text("edited\n")
     (crate / ".cargo").mkdir()
     (crate / ".cargo" / "config.toml").write_text("# not ignored: a change under test\n")
@@ -83,7 +77,7 @@ def test_configuration_behind_a_link_that_git_ignores_is_copied(
     crate: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
     (crate / ".gitignore").write_text(".cargo\n")
-    commit(crate)
+    commit(crate.parent)
     shared = tmp_path / "shared"
     shared.mkdir()
     (shared / "config.toml").write_text("# shared\n")
@@ -99,7 +93,7 @@ def test_configuration_in_several_folders_above_is_refused(
     inner = crate.parent / "projects" / "inner"
     inner.mkdir(parents=True)
     (inner / "a.txt").write_text("a\n")
-    commit(inner / "any")
+    commit(inner)
     for folder in (tmp_path, crate.parent, crate.parents[1], tmp_path / "cargo"):
         (folder / ".cargo").mkdir(parents=True)
         (folder / ".cargo" / "config.toml").write_text("")
@@ -113,7 +107,7 @@ def test_a_renamed_file_has_only_its_new_name(
     crate: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
     (crate / "old.rs").write_text("fn main() {}\n" * 9)
-    commit(crate)
+    commit(crate.parent)
     git(crate, "mv", "old.rs", "new.rs")
     folder = copied(crate, tmp_path, launcher, patch=patch_of(crate))
     assert (folder / "new.rs").is_file()
@@ -128,7 +122,7 @@ def test_a_file_can_become_a_folder_or_a_link_and_the_other_way_round(
         (crate / name).parent.mkdir(exist_ok=True)
         (crate / name).write_text(f"{name} of the commit\n")
     (crate / "was-link").symlink_to("other")
-    commit(crate)
+    commit(crate.parent)
     for name in ("file", "was-link"):
         (crate / name).unlink()
         (crate / name).mkdir()
@@ -152,7 +146,7 @@ def test_changes_elsewhere_in_the_workspace_count_but_not_new_files(
 ) -> None:
     (crate.parent / "Cargo.lock").write_text("")
     (crate.parent / "library.rs").write_text("")
-    commit(crate)
+    commit(crate.parent)
     runner = revisions.Git(launcher, host.environment())
     (crate.parent / "results").mkdir()
     (crate.parent / "results" / "journal.jsonl").write_text("")
@@ -162,7 +156,7 @@ def test_changes_elsewhere_in_the_workspace_count_but_not_new_files(
 
 
 def test_only_new_files_of_records_are_no_changes(crate: Path, launcher: Launcher) -> None:
-    commit(crate)
+    commit(crate.parent)
     (crate / "a.txt").write_text("changed\n")
     record = crate / "records" / "20260302T1704Z"
     record.mkdir(parents=True)
@@ -186,7 +180,7 @@ def test_only_the_build_directory_is_left_out(
 def test_a_released_crate_does_not_belong_to_a_repository_above_the_cache(
     crate: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
-    commit(crate)
+    commit(crate.parent)
     (crate.parent / "private.txt").write_text("")
     (crate.parent / "Cargo.lock").write_text("")
     folder = copied(crate, tmp_path, launcher, registry="foo", version="1.0.0")
@@ -197,7 +191,7 @@ def test_a_released_crate_does_not_belong_to_a_repository_above_the_cache(
 def test_nothing_is_left_of_a_patch_that_does_not_apply(
     crate: Path, tmp_path: Path, launcher: Launcher
 ) -> None:
-    commit(crate)
+    commit(crate.parent)
     with pytest.raises(BuildError, match="does not apply"):
         copied(crate, tmp_path, launcher, patch=PATCH)
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []

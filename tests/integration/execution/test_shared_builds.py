@@ -16,7 +16,8 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
-from tests.integration.processes import git
+from tests.files import write_files
+from tests.integration.processes import commit
 
 pytestmark = pytest.mark.real
 
@@ -57,12 +58,6 @@ COMMON = {
 PAST = 1_600_000_000
 
 
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
-
-
 @dataclass(frozen=True)
 class Bench:
     """A repository whose crate has a dependency of a registry, which is a folder here."""
@@ -77,9 +72,7 @@ class Bench:
 
     def commit(self, tag: str) -> BuildSpec:
         """Commit everything, check it out for a build, and set one past time for all its files."""
-        git(self.repository, "add", "--all")
-        git(self.repository, "commit", "-qm", tag)
-        git(self.repository, "tag", tag)
+        commit(self.repository, tag, tag)
         runner = revisions.Git(self.launcher, self.env)
         folder, _ = revisions.checkout(
             runner, self.cache, crate=self.repository, url=None, revision=tag
@@ -112,10 +105,10 @@ def set_past(folder: Path) -> None:
 def bench(tmp_path: Path, launcher: Launcher) -> Bench:
     home = tmp_path / "cargo"
     registry = home / "registry" / "src" / "here"
-    write(registry / "common", COMMON)
+    write_files(registry / "common", COMMON)
     source = json.dumps(str(registry))
     config = f'[source.crates-io]\nreplace-with = "here"\n[source.here]\ndirectory = {source}\n'
-    write(home, {"config.toml": config})
+    write_files(home, {"config.toml": config})
     shell = host.environment().items()
     env = {
         **{name: value for name, value in shell if name not in configuration.WRAPPERS},
@@ -124,8 +117,7 @@ def bench(tmp_path: Path, launcher: Launcher) -> Bench:
         "CARGO_NET_OFFLINE": "true",
     }
     bench = Bench(launcher, env, tmp_path / "repository")
-    write(bench.repository, FILES)
-    subprocess.run(["git", "init", "-q", str(bench.repository)], check=True)
+    write_files(bench.repository, FILES)
     call = ["cargo", "generate-lockfile", "--quiet"]
     subprocess.run(call, check=True, cwd=bench.repository, env=env)
     return bench
@@ -207,7 +199,7 @@ def test_sccache_compiles_downloaded_sources_if_it_is_installed(bench: Bench, th
     spec = bench.commit("one")
     (plain,) = bench.build(spec)
     log, program = bench.cache.parent / "log", bench.cache.parent / "bin" / "sccache"
-    write(program.parent, {"sccache": SCCACHE.format(log=log, then=then)})
+    write_files(program.parent, {"sccache": SCCACHE.format(log=log, then=then)})
     program.chmod(0o755)
     env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
     results = []
@@ -224,13 +216,13 @@ def test_sccache_compiles_downloaded_sources_if_it_is_installed(bench: Bench, th
 def test_a_wrapper_of_the_user_is_kept(bench: Bench) -> None:
     crate, launcher, cache = bench.repository, bench.launcher, bench.cache
     program = bench.cache.parent / "bin" / "sccache"
-    write(program.parent, {"sccache": "#!/bin/sh\necho sccache 9.8\n"})
+    write_files(program.parent, {"sccache": "#!/bin/sh\necho sccache 9.8\n"})
     program.chmod(0o755)
     env = {**bench.env, "PATH": f"{program.parent}:{bench.env['PATH']}"}
     assert configuration.find_wrapper(launcher, env, cache, crate).name == "sccache 9.8"
     mine = {**env, "RUSTC_WRAPPER": "/opt/mine"}
     assert configuration.find_wrapper(launcher, mine, cache, crate) == Wrapper("mine")
-    write(crate, {".cargo/config.toml": '[build]\nrustc-wrapper = "other"\n'})
+    write_files(crate, {".cargo/config.toml": '[build]\nrustc-wrapper = "other"\n'})
     assert configuration.find_wrapper(launcher, env, cache, crate) == Wrapper()
 
 
@@ -252,7 +244,7 @@ def test_a_revision_with_other_settings_of_cargo_does_not_share(bench: Bench, te
         return sharing.folder_of(runner, bench.cache, crate)
 
     plain = folder_of("plain")
-    write(bench.repository, {"other": ""})
+    write_files(bench.repository, {"other": ""})
     assert folder_of("other").path == plain.path
-    write(bench.repository, {".cargo/config.toml": text})
+    write_files(bench.repository, {".cargo/config.toml": text})
     assert folder_of("configured").path != plain.path

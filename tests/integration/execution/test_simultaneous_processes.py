@@ -6,7 +6,6 @@ At a chosen step of the first process, the second one does the same work from it
 import multiprocessing
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import write_whole
+from tests.files import write_files
+from tests.integration.processes import commit
 
 Work = Callable[[Launcher], object]
 VENDOR = r"""#!/bin/sh
@@ -70,16 +71,9 @@ def program(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    (folder / "a.txt").write_text("a\n")
     (tmp_path / "p.diff").write_text(PATCH)
-    for words in (
-        ["init", "--quiet"],
-        ["add", "."],
-        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "x"],
-    ):
-        subprocess.run(["git", *words], cwd=folder, check=True)
+    folder = write_files(tmp_path / "repository", {"a.txt": "a\n"})
+    commit(folder)
     return folder
 
 

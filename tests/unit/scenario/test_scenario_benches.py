@@ -10,6 +10,7 @@ from bench_framework.model.metrics import ITERATION
 from bench_framework.scenario.crates import read_crate
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.plan import expand
+from tests.files import write_files
 
 Loads = Callable[..., Scenario]
 Refuses = Callable[..., ScenarioError]
@@ -36,29 +37,14 @@ required-features = ["nightly"]
 
 @pytest.fixture(autouse=True)
 def crate(tmp_path: Path) -> Path:
-    folder = tmp_path / "c"
-    for name in (
-        "other_name.rs",
-        "needs_std.rs",
-        "found.rs",
-        "in_folder/main.rs",
-        "in_folder/part.rs",
-    ):
-        file = folder / "benches" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("")
-    (folder / "Cargo.toml").write_text(MANIFEST)
-    return folder
+    names = ("other_name", "needs_std", "found", "in_folder/main", "in_folder/part")
+    files = {f"benches/{name}.rs": "" for name in names}
+    return write_files(tmp_path / "c", {**files, "Cargo.toml": MANIFEST})
 
 
 def test_the_bench_targets_of_a_crate_are_named_or_found(crate: Path) -> None:
-    assert [*read_crate(crate).benches] == [
-        "found",
-        "in_folder",
-        "named",
-        "needs_nightly",
-        "needs_std",
-    ]
+    expected = ["found", "in_folder", "named", "needs_nightly", "needs_std"]
+    assert [*read_crate(crate).benches] == expected
     manifest = crate / "Cargo.toml"
     manifest.write_text(
         MANIFEST.replace('version = "0.1.0"', 'version = "0.1.0"\nautobenches = false')

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.scenario.crates import CrateMissing, read_crate
+from tests.files import write_files
 from tests.unit.scenario.conftest import Refuses
 
 MANIFEST = """
@@ -33,12 +34,7 @@ def crate(tmp_path: Path) -> Path:
 
 
 def write(folder: Path, manifest: str, *files: str) -> Path:
-    folder.mkdir(parents=True)
-    (folder / "Cargo.toml").write_text(manifest)
-    for name in files:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("fn main() {}\n")
-    return folder
+    return write_files(folder, {"Cargo.toml": manifest, **dict.fromkeys(files, "fn main() {}\n")})
 
 
 def test_optional_dependencies_are_features_unless_one_hides_them(crate: Path) -> None:

@@ -17,6 +17,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.text.answers import how_compared
 from tests.approval import COMMANDS, approve, default_of, text_of
+from tests.files import write_files
 from tests.unit.scenario.conftest import Loads, Plans
 
 FILE = Path(__file__).parents[2] / "fixtures" / "scenarios" / "plans.txt"
@@ -145,12 +146,8 @@ def cases() -> Iterator[tuple[Case, str]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with the files that the scenarios name."""
-    (tmp_path / "demo" / "src").mkdir(parents=True)
-    (tmp_path / "demo" / "Cargo.toml").write_text('[package]\nname = "demo"\n')
-    (tmp_path / "demo" / "src" / "main.rs").write_text("fn main() {}\n")
-    (tmp_path / "in.txt").write_text("x")
-    (tmp_path / "fix.diff").write_text("--- a\n")
-    return tmp_path
+    crate = {"demo/Cargo.toml": '[package]\nname = "demo"\n', "demo/src/main.rs": "fn main() {}\n"}
+    return write_files(tmp_path, {**crate, "in.txt": "x", "fix.diff": "--- a\n"})
 
 
 def test_the_plans_are_those_of_the_approval_file(folder: Path) -> None:

@@ -18,6 +18,7 @@ from bench_framework.workflow.scenarios.command_lines import (
     plan_sweep,
 )
 from bench_framework.workflow.scenarios.program_request import BIN
+from tests.files import write_files
 
 FEATURES = {"default": ("full",), "full": ("simd", "log"), "simd": (), "log": (), "mimalloc": ()}
 
@@ -31,9 +32,8 @@ def crate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "[features]",
         *(f"{k} = {[*v]}" for k, v in FEATURES.items()),
     )
-    (tmp_path / "Cargo.toml").write_text("\n".join(lines).replace("'", '"'), encoding="utf-8")
-    (tmp_path / "src").mkdir()
-    (tmp_path / "src" / "main.rs").write_text("fn main() {}", encoding="utf-8")
+    manifest = "\n".join(lines).replace("'", '"')
+    write_files(tmp_path, {"Cargo.toml": manifest, "src/main.rs": "fn main() {}"})
     bins: dict[str, tuple[str, ...]] = {"toy": ()}
     toy = Package("toy", "1.0.0", tmp_path, tmp_path, True, bins, None, FEATURES, (), None)
     monkeypatch.setattr(crate_scenario, "read_packages", lambda _: (toy,))
@@ -194,11 +194,8 @@ def test_the_package_of_a_workspace_is_chosen_as_for_a_new_scenario(
 ) -> None:
     def package(name: str, *bins: str, default: bool) -> Package:
         folder = crate / name
-        (folder / "src" / "bin").mkdir(parents=True)
-        for binary in bins:
-            (folder / "src" / "bin" / f"{binary}.rs").write_text("", encoding="utf-8")
         text = f'[package]\nname = "{name}"\n[features]\nsimd = []\n'
-        (folder / "Cargo.toml").write_text(text, encoding="utf-8")
+        write_files(folder, {"Cargo.toml": text, **{f"src/bin/{b}.rs": "" for b in bins}})
         targets, features = dict.fromkeys(bins, ()), {"simd": ()}
         return Package(name, "1.0.0", folder, crate, default, targets, None, features, (), None)
 

@@ -8,7 +8,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,8 @@ from pathlib import Path
 from harness import GATED, PROFILED, ROOT, RUN, SHORT, Attack, Box, Failed, require
 
 from bench_framework.extensions.bisect import workflow  # noqa: F401 -- loaded once, before the forks
+from tests.files import write_files
+from tests.integration.processes import commit, git
 
 TRIES = 12
 IMPORTED = ROOT / "tests" / "fixtures" / "hyperfine" / "1.20-ten-commands.json"
@@ -271,24 +272,13 @@ def crate_box(path: Path, commits: int, slower_from: int) -> CrateBox:
     hyperfine = crate.HYPERFINE.format(python=sys.executable, **words)
     (path / "bin" / "hyperfine").write_text(hyperfine)
     project = path / "project"
-    (project / "counter" / "src").mkdir(parents=True)
-    (project / "counter" / "Cargo.toml").write_text(crate.MANIFEST)
-    (project / "counter" / "Cargo.lock").write_text(crate.LOCK)
-    (project / "scenario.yaml").write_text(crate.SCENARIO)
-    git(project, "init", "-q", "-b", "main")
+    files = {"counter/Cargo.toml": crate.MANIFEST, "counter/Cargo.lock": crate.LOCK}
+    write_files(project, {**files, "scenario.yaml": crate.SCENARIO})
     for number in range(commits):
         text = crate.source_of(number, number, 1.3 if number >= slower_from else 1.0)
-        (project / "counter" / "src" / "main.rs").write_text(text)
-        git(project, "add", "-A")
-        git(project, "commit", "-qm", f"change {number}")
-        git(project, "tag", f"c{number}")
+        write_files(project, {"counter/src/main.rs": text})
+        commit(project, f"change {number}", f"c{number}")
     return box
-
-
-def git(folder: Path, *words: str) -> str:
-    call = ["git", "-c", "user.name=Ada", "-c", "user.email=t@t", "-C", str(folder), *words]
-    done = subprocess.run(call, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
 
 
 def bisect(folder: Path, count: int) -> Attack:
@@ -306,8 +296,8 @@ def bisect(folder: Path, count: int) -> Attack:
         before, decided = box.journals(), steps(box)
         box.finish(*command, before=before)
         require(steps(box)[: len(decided)] == decided, "decided steps were lost")
-        commit = git(project, "rev-parse", "--short=7", "c5")
-        require(f"{commit} is the commit" in box.output(), f"{commit} was not found")
+        fifth = git(project, "rev-parse", "--short=7", "c5")
+        require(f"{fifth} is the commit" in box.output(), f"{fifth} was not found")
         return f"after {len(decided)} steps"
 
     return attack(prepared, command, count, lambda box: bool(box.records), after)
