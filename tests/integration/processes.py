@@ -88,6 +88,17 @@ def git(folder: Path, *words: str) -> str:
     return subprocess.run(call, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def commit(folder: Path, subject: str = "a change", tag: str | None = None) -> str:
+    """Commit all files of a folder, which becomes a repository if it is none, and return the commit."""
+    if not (folder / ".git").exists():
+        git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", subject, "--allow-empty")
+    if tag is not None:
+        git(folder, "tag", tag)
+    return git(folder, "rev-parse", "HEAD")
+
+
 def real(**more: str) -> dict[str, str]:
     """Return the environment of benchctl without the variables of CI services."""
     left = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "CI_"))}

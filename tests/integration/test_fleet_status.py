@@ -71,11 +71,8 @@ def test_state_of_hosts(make: Callable[..., Machine]) -> None:
     killed = start_worker(other, address, "rack-2", label="arm64")
     stopped = start_worker(third, address, "rack-3")
     text = client.call(*status, address)
-    assert [line.split()[:2] for line in text.splitlines()[1:4]] == [
-        ["rack-1", "free"],
-        ["rack-2", "free"],
-        ["rack-3", "free"],
-    ]
+    expected = [["rack-1", "free"], ["rack-2", "free"], ["rack-3", "free"]]
+    assert [line.split()[:2] for line in text.splitlines()[1:4]] == expected
     assert "label arm64: rack-2" in text
 
     words = ("run", "fleet.yaml", "--scheduler", address, "--host", "rack-1")

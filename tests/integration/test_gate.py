@@ -84,11 +84,8 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     )
     first, second = slower.records
     document = slower.document
-    assert (document["exit_code"], document["record_id"], document["confirmation"]) == (
-        1,
-        first.name,
-        second.name,
-    )
+    expected = (1, first.name, second.name)
+    assert (document["exit_code"], document["record_id"], document["confirmation"]) == expected
     states = {(pair["variant"], pair["metric"]): pair["state"] for pair in document["pairs"]}
     assert states["head", "wall"] == "worse"
     assert states["<b>odd | name</b>", "wall"] == "passed"

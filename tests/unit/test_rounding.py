@@ -17,11 +17,8 @@ def test_two_digits_of_a_small_half_width_and_one_of_a_large(half: float, decima
 
 def test_bounds_are_rounded_outward() -> None:
     result = rounded(0.8934, 0.87659, 0.91051, margin=0.02)
-    assert (result.estimate, result.lo, result.hi) == (
-        Decimal("0.893"),
-        Decimal("0.876"),
-        Decimal("0.911"),
-    )
+    expected = (Decimal("0.893"), Decimal("0.876"), Decimal("0.911"))
+    assert (result.estimate, result.lo, result.hi) == expected
 
 
 def test_a_digit_is_added_where_rounding_would_reach_one() -> None:

@@ -54,12 +54,8 @@ def test_a_trailing_cell_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=racing())
     record = fake.measure(plan, looker=scripted(plan, {("all", 0): ("c",)}))
     first = looks_of(plan).rounds[0]
-    assert rounds_of(record) == {
-        ("all", "a"): 20,
-        ("all", "b"): 20,
-        ("all", "c"): first,
-        ("all", "control"): 20,
-    }
+    expected = {("all", "a"): 20, ("all", "b"): 20, ("all", "c"): first, ("all", "control"): 20}
+    assert rounds_of(record) == expected
     [dropped] = [h for h in fake.observer.updates if isinstance(h, CellDropped)]
     assert (dropped.raced, dropped.round) == (True, first)
     assert (

@@ -59,6 +59,12 @@ def test_two_warm_ups_then_the_rounds_each_with_every_cell_once(fake: Any) -> No
     assert len(counts) == 5 * 4
     assert set(counts.values()) == {1}
     assert record.contents.complete
+    assert len(fake.calls()) == len(record.contents.blocks)  # one process for each
+    finished = [h for h in fake.observer.updates if isinstance(h, progress.RoundFinished)]
+    rounds = [("warmup" if h.warmup else "round", h.round) for h in finished]
+    assert rounds == [entry[1:] for entry in sequence(record)]
+    again = Record.open(record.path)
+    assert (again.contents, again.plan) == (record.contents, record.plan)
 
 
 def test_inputs_take_turns_round_by_round(fake: Any) -> None:
@@ -75,33 +81,12 @@ def test_inputs_take_turns_round_by_round(fake: Any) -> None:
     ]
 
 
-def test_a_reopened_record_has_the_same_contents(fake: Any) -> None:
-    record = fake.measure(plan_of(ARMS))
-    again = Record.open(record.path)
-    assert again.contents.blocks == record.contents.blocks
-    assert again.contents == record.contents
-    assert again.plan == record.plan
-
-
 def test_the_observer_is_not_called_while_a_program_is_timed(fake: Any) -> None:
     fake.script({"match": "run-b", "exit_code": 3})
     fake.measure(plan_of(ARMS))
     spans = timed_spans(fake.observer)
     assert len(spans) == 2 * 4 + 3 * 3
     assert all(span == [] or {type(item).__name__ for item in span} == {"Remark"} for span in spans)
-
-
-def test_one_process_per_cell_and_round_with_the_journal_synced_between_rounds(fake: Any) -> None:
-    record = fake.measure(plan_of(ARMS))
-    assert len(fake.calls()) == len(record.contents.blocks)
-    finished = [h for h in fake.observer.updates if isinstance(h, progress.RoundFinished)]
-    assert [(h.warmup, h.round) for h in finished] == [
-        (True, 1),
-        (True, 2),
-        (False, 1),
-        (False, 2),
-        (False, 3),
-    ]
 
 
 def test_the_output_of_hyperfine_is_on_the_disk_before_the_journal(

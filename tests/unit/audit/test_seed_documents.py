@@ -29,53 +29,38 @@ class FalseStatement:
         return f"{self.page}: {self.says}"
 
 
-FALSE = (
-    FalseStatement(
-        "000", "no regression", "No performance regression", "no data", "version before"
-    ),
-    FalseStatement(
-        "000", "Monoio async I/O", "Implementation: Stream", "no data", "no evidence that each"
-    ),
-    FalseStatement("000", "scales linearly", "scales linearly", "not supported", "exponent 0.74"),
-    FalseStatement(
-        "000", "Parallel Stream 1.7x", "1.7x faster", "inconclusive", "one input size only"
-    ),
-    FalseStatement(
-        "000", "memory of one run", "Parallel Stream, % of File", "inconclusive", "no number of"
-    ),
-    FalseStatement(
-        "004",
-        "sonic-rs the biggest",
-        "biggest single improvement",
-        "not supported",
-        "10\u202f% for",
-    ),
-    FalseStatement(
-        "001", "2.0x from two changes", "Key Optimizations", "no data", "of each change alone"
-    ),
-    FalseStatement(
-        "001", "2x and 17 % in one list", "; 17% improvement", "inconclusive", "two scales"
-    ),
-    FalseStatement(
-        "001", "I/O-bound: use Tokio", "Use Tokio", "no data", "no measurement of “I/O-Bound"
-    ),
-    FalseStatement("003", "1.02x faster", "is 1.02x faster", "inconclusive", "which includes 1"),
-    FalseStatement(
-        "003", "two sessions", "Eliminated executor", "not supported", "Basic Smol itself changed"
-    ),
-    FalseStatement(
-        "003", "primary cause", "the primary cause", "not supported", "it names a cause"
-    ),
-    FalseStatement(
-        "004", "200 concurrent worse", "worse due to contention", "no data", "it does not name"
-    ),
-    FalseStatement(
-        "002", "Python loop", "lost to Python overhead", "not supported", "missing overlap"
-    ),
-    FalseStatement(
-        "002", "60 % of single buffer", "with single-buffer writes", "not supported", "clocks"
-    ),
-    FalseStatement("002", "GB/s and GiB/s", "# 8 MB", "inconclusive", "a power of 1024"),
+FALSE = tuple(
+    FalseStatement(*row)
+    for row in (
+        ("000", "no regression", "No performance regression", "no data", "version before"),
+        ("000", "Monoio async I/O", "Implementation: Stream", "no data", "no evidence that each"),
+        ("000", "scales linearly", "scales linearly", "not supported", "exponent 0.74"),
+        ("000", "Parallel Stream 1.7x", "1.7x faster", "inconclusive", "one input size only"),
+        ("000", "memory of one run", "Parallel Stream, % of File", "inconclusive", "no number of"),
+        (
+            "004",
+            "sonic-rs the biggest",
+            "biggest single improvement",
+            "not supported",
+            "10\u202f% for",
+        ),
+        ("001", "2.0x from two changes", "Key Optimizations", "no data", "of each change alone"),
+        ("001", "2x and 17 % in one list", "; 17% improvement", "inconclusive", "two scales"),
+        ("001", "I/O-bound: use Tokio", "Use Tokio", "no data", "no measurement of “I/O-Bound"),
+        ("003", "1.02x faster", "is 1.02x faster", "inconclusive", "which includes 1"),
+        (
+            "003",
+            "two sessions",
+            "Eliminated executor",
+            "not supported",
+            "Basic Smol itself changed",
+        ),
+        ("003", "primary cause", "the primary cause", "not supported", "it names a cause"),
+        ("004", "200 concurrent worse", "worse due to contention", "no data", "it does not name"),
+        ("002", "Python loop", "lost to Python overhead", "not supported", "missing overlap"),
+        ("002", "60 % of single buffer", "with single-buffer writes", "not supported", "clocks"),
+        ("002", "GB/s and GiB/s", "# 8 MB", "inconclusive", "a power of 1024"),
+    )
 )
 """The false statements that the audit flags for the reason for which they are false."""
 OTHER_REASON = FalseStatement("004", "mimalloc 1.59x", "1.59x slower", "no data", "does not name")

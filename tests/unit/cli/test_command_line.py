@@ -197,11 +197,8 @@ def test_labels_are_aligned_and_surrounding_empty_lines_are_removed() -> None:
         "a failed",
         details=(("stderr", "\none\n"), ("first difference", "line 1"), ("x", "\n")),
     )
-    assert describe(error).splitlines() == [
-        "error[BX201]: a failed",
-        "   stderr           one",
-        "   first difference line 1",
-    ]
+    expected = ["error[BX201]: a failed", "   stderr           one", "   first difference line 1"]
+    assert describe(error).splitlines() == expected
 
 
 def test_the_third_warning_of_a_code_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,11 +49,8 @@ def test_a_secret_changes_only_strings_of_json(
 ) -> None:
     monkeypatch.setattr(masking, "_secrets", {"***1***": "true"})
     Console().emit_json({"ok": True, "text": "true"})
-    assert json.loads(capsys.readouterr().out) | {"schema_version": 1} == {
-        "schema_version": 1,
-        "ok": True,
-        "text": "***1***",
-    }
+    expected = {"schema_version": 1, "ok": True, "text": "***1***"}
+    assert json.loads(capsys.readouterr().out) | {"schema_version": 1} == expected
 
 
 @pytest.mark.parametrize("github", [True, False])

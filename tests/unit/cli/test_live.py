@@ -69,14 +69,19 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
 
 
+def draw_again(display: LiveDisplay, plan: Plan) -> None:
+    """Draw the display with the next update."""
+    display._drawn = float("-inf")  # the last drawing is long ago
+    display.notify(progress.RoundStarted(plan.inputs[0].id, 1, warmup=False))
+
+
 def test_warnings_stay_above_the_region_which_is_removed(
     plan: Plan, capsys: pytest.CaptureFixture[str]
 ) -> None:
     display = LiveDisplay(Console())
     display.notify(progress.PlanReady(plan))
     for number in range(4):
-        display._drawn = float("-inf")  # the last drawing is long ago
-        display.notify(progress.RoundStarted(plan.inputs[0].id, 1, warmup=False))
+        draw_again(display, plan)
         display.notify(
             progress.Remark(Event(f"BX30{number}", f"remark {number}", help="one\ntwo\nthree"))
         )
@@ -109,8 +114,7 @@ def test_a_label_reaches_the_terminal_as_text(
     display.notify(progress.PlanReady(plan))
     cell = plan.cells[1]
     display.notify(progress.CellDropped(cell.id, 1, message(f"r{text}")))
-    display._drawn = float("-inf")  # the last drawing is long ago
-    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
+    draw_again(display, plan)
     display.close()
     printed = capsys.readouterr().err
     # The sequences of rich: colours, erase line, cursor up, cursor off and on.
@@ -126,8 +130,7 @@ def test_a_dropped_cell_has_its_reason(plan: Plan, capsys: pytest.CaptureFixture
     cell, other = plan.cells[1], plan.cells[2]
     display.notify(progress.CellDropped(cell.id, 1, Reason(ReasonCode.OTHER_OUTPUT)))
     display.notify(progress.CellDropped(other.id, 1, message("x" * 200)))
-    display._drawn = float("-inf")  # the last drawing is long ago
-    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
+    draw_again(display, plan)
     printed = capsys.readouterr().err
     display.close()
     assert "✕ output differs from the baseline's" in printed
@@ -144,8 +147,7 @@ def test_a_cell_has_its_interim_verdict(
     display.notify(progress.PlanReady(plan))
     comparison = make_comparison(cell.id, base.id, "wall", "headline", verdict)
     display.notify(progress.InterimVerdicts((comparison,)))
-    display._drawn = float("-inf")  # the last drawing is long ago
-    display.notify(progress.RoundStarted(cell.input_id, 1, warmup=False))
+    draw_again(display, plan)
     printed = capsys.readouterr().err
     display.close()
     assert verdict_text(verdict, "wall").split()[0] in printed

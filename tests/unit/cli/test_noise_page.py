@@ -114,11 +114,7 @@ def test_the_document_contains_counts_and_bounds() -> None:
     false = document["false_verdicts_relabelled"]
     assert (false["count"], false["tries"]) == (0, 400)
     assert false["at_most"] == pytest.approx(1 - 0.05 ** (1 / 400))
-    assert document["noise_floors"][1] == {
-        "program": "factor",
-        "metric": "cpu",
-        "median": 0.004,
-        "worst": None,
-    }
+    expected = {"program": "factor", "metric": "cpu", "median": 0.004, "worst": None}
+    assert document["noise_floors"][1] == expected
     assert document["injected"][0]["found_on"]["wall"]["count"] == 4
     assert document["injected"][0]["estimate"] == {"wall": 0.0291, "cpu": -0.001}

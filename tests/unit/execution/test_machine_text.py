@@ -108,11 +108,8 @@ def test_sensors_are_growths_and_levels() -> None:
     values = sensors.between(before, Sensors(7, 150, 9, 0.7, 1 << 29, 3100.0))
     assert (values.steal_ticks, values.psi_cpu_us, values.psi_io_us) == (2, 50, None)
     assert (values.load1, values.mem_available_bytes, values.cpu_mhz) == (0.5, 1 << 30, 3100.0)
-    assert (values.psi_memory_us, values.swap_in_pages, values.throttle_events) == (
-        None,
-        None,
-        None,
-    )
+    expected = (None, None, None)
+    assert (values.psi_memory_us, values.swap_in_pages, values.throttle_events) == expected
 
 
 def machine(root: Path, **texts: str) -> Path:

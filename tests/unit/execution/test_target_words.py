@@ -119,12 +119,8 @@ def plan(tmp_path: Path) -> Plan:
 
 
 def test_an_axis_value_overrides_the_list_of_the_scenario(plan: Plan) -> None:
-    assert {cell.label: cell.cpus for cell in plan.cells} == {
-        "all": "0-3",
-        "one": "1",
-        "some": "0,2-3",
-        "control": "0-3",
-    }
+    expected = {"all": "0-3", "one": "1", "some": "0,2-3", "control": "0-3"}
+    assert {cell.label: cell.cpus for cell in plan.cells} == expected
 
 
 def test_available_cpus_are_accepted(plan: Plan) -> None:

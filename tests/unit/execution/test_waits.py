@@ -122,11 +122,8 @@ def test_what_the_machine_does_not_show_is_missing_and_not_zero(tmp_path: Path) 
     sampled.sample([7])
     sampled.sample([7])
     (thread(tmp_path, 7, 8, "S", "") / "schedstat").write_text("0 0 0\n")
-    assert sampled.values(2.0, 0.0).keys() == {
-        WAITING,
-        "wait_disk",
-        *(f"wait_{k}" for k in NEEDS_CALLS),
-    }
+    expected = {WAITING, "wait_disk", *(f"wait_{k}" for k in NEEDS_CALLS)}
+    assert sampled.values(2.0, 0.0).keys() == expected
     (tmp_path / "7" / "task" / "7" / "stat").unlink()
     sampled.sample([7])
     assert sampled.values(2.0, 0.0) == {WAITING: 2.0, "wait_disk": 1.0}

@@ -31,11 +31,8 @@ accepted:
     first, second = read(plans, tmp_path, text)
     (cell,) = (c.id for c in plans(TWO).cells if c.label == "b")
     assert (first.cell_ids, first.metric, first.level) == ((cell,), "wall", 0.1)
-    assert (first.reason, first.until, first.place) == (
-        "checks its input",
-        "2026-12-31",
-        "accepted.yaml:3",
-    )
+    expected = ("checks its input", "2026-12-31", "accepted.yaml:3")
+    assert (first.reason, first.until, first.place) == expected
     assert first.counts_on("2026-12-31")
     assert not first.counts_on("2027-01-01")
     # A scenario changes more often than such a file, so that this is a remark and not an error.

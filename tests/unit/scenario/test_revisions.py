@@ -129,11 +129,8 @@ def test_the_command_of_a_gated_plan_applies_the_gate(
 def test_three_commits_are_compared_with_the_first_one(plans: Plans) -> None:
     scenario = plans(WHOLE, head=CRATE)
     plan = at_commits(scenario, {"candidate": "c" * 40, "good": BASE, "bad": HEAD}, "Which side?")
-    assert (plan.question, plan.revisions, plan.invocation) == (
-        "Which side?",
-        None,
-        scenario.invocation,
-    )
+    expected = ("Which side?", None, scenario.invocation)
+    assert (plan.question, plan.revisions, plan.invocation) == expected
     assert [value.name for value in plan.axes[0].values] == ["candidate", "good", "bad"]
     for item in plan.inputs:
         first, good, bad, control = plan.cells_of(item.id)

@@ -27,23 +27,15 @@ def test_the_full_example_becomes_cells_and_holes_of_the_full_product(house: Pla
 
 def test_an_excluded_combination_names_its_rule(house: Plan) -> None:
     hole = next(hole for hole in house.holes if ("io", "mmap") in hole.values)
-    assert dict(hole.values) == {
-        "io": "mmap",
-        "runtime": "sequential",
-        "allocator": "system",
-        "size": "200MiB",
-    }
+    expected = {"io": "mmap", "runtime": "sequential", "allocator": "system", "size": "200MiB"}
+    assert dict(hole.values) == expected
     assert hole.rule is not None
     assert hole.rule.endswith("house_example.yaml:15")
 
 
 def test_axes_know_what_they_act_on(house: Plan) -> None:
-    assert {axis.name: axis.kind for axis in house.axes} == {
-        "io": "run",
-        "runtime": "run",
-        "allocator": "build",
-        "size": "input",
-    }
+    expected = {"io": "run", "runtime": "run", "allocator": "build", "size": "input"}
+    assert {axis.name: axis.kind for axis in house.axes} == expected
     sizes = next(axis for axis in house.axes if axis.name == "size")
     assert [value.size_bytes for value in sizes.values] == [10 << 20, 50 << 20, 200 << 20]
 
@@ -73,11 +65,8 @@ def test_each_input_has_one_baseline_and_its_control_with_equal_words(house: Pla
 
 def test_the_experiment_is_the_baseline_with_one_change(house: Plan) -> None:
     (experiment,) = house.experiments
-    assert (experiment.name, experiment.change, experiment.decision) == (
-        "larger blocks",
-        (("block", "256KiB"),),
-        "rejected",
-    )
+    expected = ("larger blocks", (("block", "256KiB"),), "rejected")
+    assert (experiment.name, experiment.change, experiment.decision) == expected
     variant = house.variant(experiment.variant_id)
     assert variant.values == house.variant(house.baseline_id).values
     cells = [cell for cell in house.cells if cell.variant_id == variant.id]
@@ -100,20 +89,14 @@ def test_policies_come_from_the_file(house: Plan) -> None:
 
 def test_another_name_of_a_data_set_is_resolved(house: Plan) -> None:
     datasets = [given.dataset for given in house.inputs]
-    assert [(d.family, d.size_bytes, d.seed) for d in datasets if d is not None] == [
-        ("prose", 10 << 20, 42),
-        ("prose", 50 << 20, 42),
-        ("prose", 200 << 20, 42),
-    ]
+    expected = [("prose", 10 << 20, 42), ("prose", 50 << 20, 42), ("prose", 200 << 20, 42)]
+    assert [(d.family, d.size_bytes, d.seed) for d in datasets if d is not None] == expected
 
 
 def test_the_least_scenario_needs_no_input_no_build_and_no_contract() -> None:
     plan = expand(load(FIXTURES / "minimal.yaml"))
-    assert [(cell.label, cell.role) for cell in plan.cells] == [
-        ("a", Role.BASELINE),
-        ("b", Role.CANDIDATE),
-        ("control", Role.CONTROL),
-    ]
+    expected = [("a", Role.BASELINE), ("b", Role.CANDIDATE), ("control", Role.CONTROL)]
+    assert [(cell.label, cell.role) for cell in plan.cells] == expected
     assert plan.program == ("/usr/bin/prog",)
     assert plan.builds == ()
     assert plan.inputs[0].dataset is None

@@ -139,23 +139,12 @@ def test_effects_have_a_row_each_and_one_for_each_of_their_cells(
         ("interaction-cell", "alloc", "rayon"),
     ]
     first, interaction = effects[0], effects[3]
-    assert (first["ratio"], first["lo"], first["hi"], first["level"]) == (
-        "0.9",
-        "0.88",
-        "0.92",
-        "0.99",
-    )
-    assert (first["claim_id"], first["text"], first["better"], first["worse"]) == (
-        "c7",
-        "less",
-        "2",
-        "0",
-    )
-    assert (interaction["ratio"], interaction["pooled"], interaction["verdict"]) == (
-        "",
-        "false",
-        "inconclusive",
-    )
+    interval = [first[name] for name in ("ratio", "lo", "hi", "level")]
+    assert interval == ["0.9", "0.88", "0.92", "0.99"]
+    claim = [first[name] for name in ("claim_id", "text", "better", "worse")]
+    assert claim == ["c7", "less", "2", "0"]
+    outcome = [interaction[name] for name in ("ratio", "pooled", "verdict")]
+    assert outcome == ["", "false", "inconclusive"]
     assert interaction["reason"].startswith("its sign changes")
 
 

@@ -36,6 +36,7 @@ def judgement(measured: Record) -> Judgement:
     plan = measured.plan
     base, other, control = (cell.id for cell in plan.cells)
     interval = Interval(0.9, 0.8, 0.95, 0.99)
+    intervals = {"shown": interval, "unadjusted": interval, "p": 0.001}
     return Judgement(
         looks=looks_of(plan),
         states=tuple(CellState(key, "measured", 1, 0) for key in (base, other, control)),
@@ -45,16 +46,7 @@ def judgement(measured: Record) -> Judgement:
             Summary(base, "peak_rss", 1, 2, 0, 2**19, None, None, 2**19, None, 2**19, 2**20, None),
         ),
         comparisons=(
-            make_comparison(
-                other,
-                base,
-                "wall",
-                "headline",
-                Verdict.BETTER,
-                shown=interval,
-                unadjusted=interval,
-                p=0.001,
-            ),
+            make_comparison(other, base, "wall", "headline", Verdict.BETTER, **intervals),
             make_comparison(control, base, "wall", "control", Verdict.INCONCLUSIVE),
         ),
         best=(),
@@ -166,33 +158,15 @@ def test_a_damaged_number_of_cores_leaves_the_share_of_steal_empty(measured: Rec
 
 
 def test_a_block_that_was_killed_has_one_row(record: Record) -> None:
-    record.append(
-        lines.Measured(
-            block(
-                0,
-                "a" * 12,
-                status="timeout",
-                timed_out=True,
-                wall_s=(),
-                exit_codes=(),
-                receipts=(),
-                answer=None,
-            )
-        )
-    )
+    nothing = {"wall_s": (), "exit_codes": (), "receipts": (), "answer": None}
+    killed = block(0, "a" * 12, status="timeout", timed_out=True, **nothing)
+    record.append(lines.Measured(killed))
     record.save()
     [row] = read(record.path / layout.RUNS)
-    assert (row["status"], row["timed_out"], row["wall_s"], row["exit_code"]) == (
-        "timeout",
-        "true",
-        "",
-        "",
-    )
-    assert (row["comparable"], row["incomparable_reason"], row["output_ok"]) == (
-        "false",
-        "timeout",
-        "",
-    )
+    expected = ("timeout", "true", "", "")
+    assert (row["status"], row["timed_out"], row["wall_s"], row["exit_code"]) == expected
+    comparable = [row[name] for name in ("comparable", "incomparable_reason", "output_ok")]
+    assert comparable == ["false", "timeout", ""]
 
 
 def test_builds_and_events_have_tables(measured: Record) -> None:
@@ -201,11 +175,8 @@ def test_builds_and_events_have_tables(measured: Record) -> None:
     )
     measured.save()
     build = read(measured.path / "builds.csv")[1]
-    assert (build["worker"], build["allocator"], build["variants"]) == (
-        "tally 0.1.0",
-        "jemalloc 5.3",
-        "jemalloc, “fat”",
-    )
+    expected = ("tally 0.1.0", "jemalloc 5.3", "jemalloc, “fat”")
+    assert (build["worker"], build["allocator"], build["variants"]) == expected
     [event] = read(measured.path / "events.csv")
     assert event["message"] == 'a "quoted", line\nand another'
     assert json.loads(event["details"]) == [["k", "v"]]
@@ -221,12 +192,8 @@ def test_the_judgement_fills_cells_and_comparisons(measured: Record, judgement: 
     assert base["peak_rss_median_bytes"] == "524288"
     assert base["peak_rss_max_bytes"] == "1048576"
     assert base["rss_pct_of_input_pct"] == "50.0"
-    assert (base["rounds"], base["runs"], base["flags"], base["output_ok"]) == (
-        "1",
-        "2",
-        "few",
-        "true",
-    )
+    expected = ("1", "2", "few", "true")
+    assert (base["rounds"], base["runs"], base["flags"], base["output_ok"]) == expected
     first, second = read(measured.path / "comparisons.csv")
     assert (first["claim_id"], first["text"], first["verdict"]) == ("c1", "S.", "better")
     assert (first["ratio"], first["level"], first["unadjusted_lo"]) == ("0.9", "0.99", "0.8")

@@ -69,14 +69,8 @@ def test_each_command_is_a_variant_with_its_own_program(folder: Path) -> None:
 
 def test_a_list_of_values_gives_one_variant_for_each(folder: Path) -> None:
     plan = plan_of("./p -n {n} {m}", "./q", lists=["n=1,2", "m=a\\,b,c"])
-    assert [cell.label for cell in plan.cells] == [
-        "./p -n 1 a,b",
-        "./p -n 1 c",
-        "./p -n 2 a,b",
-        "./p -n 2 c",
-        "./q",
-        "control",
-    ]
+    expected = ["./p -n 1 a,b", "./p -n 1 c", "./p -n 2 a,b", "./p -n 2 c", "./q", "control"]
+    assert [cell.label for cell in plan.cells] == expected
     assert commands_of(plan_of("{p} x", lists=["p=./old,new"])) == {
         "./old x": [str(folder / "old"), "x"],
         "new x": ["new", "x"],
@@ -251,15 +245,8 @@ def test_the_command_line_is_the_way_to_repeat_it() -> None:
 
 def test_both_words_of_a_list_reach_the_command() -> None:
     words = ["ab", "-L", "n", "1,2", "./p {n}", "--json", "--parameter-list", "m", "3"]
-    assert _options_first(words) == [
-        "--json",
-        "ab",
-        "-L",
-        "n=1,2",
-        "./p {n}",
-        "--parameter-list",
-        "m=3",
-    ]
+    expected = ["--json", "ab", "-L", "n=1,2", "./p {n}", "--parameter-list", "m=3"]
+    assert _options_first(words) == expected
 
 
 def judged(plan: Plan, wall: Comparison, *more: Comparison) -> Judgement:

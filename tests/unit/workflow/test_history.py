@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import bench_framework as bf
 from bench_framework.cli.app import app
 from bench_framework.errors import BenchError, BuildError, MachineError, UsageError
+from bench_framework.execution.progress import SilentObserver
 from bench_framework.extensions.history import backfill as backfilling, series as histories
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
@@ -319,7 +320,9 @@ def test_a_backfill_goes_from_new_to_old_and_skips_measured_commits(
     tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = _backfilling(tmp_path, plan, monkeypatch, measured={commit(4)}, failing={commit(0)})
-    done = backfilling.measure_commits("demo.yaml", "a..b", 2, RunOptions(tmp_path), Silent())
+    done = backfilling.measure_commits(
+        "demo.yaml", "a..b", 2, RunOptions(tmp_path), SilentObserver()
+    )
     assert tried == [commit(n) for n in (8, 6, 2, 0)]
     assert (done.measured, done.skipped, len(done.failed)) == (3, 1, 1)
     assert done.exit_code == 3
@@ -333,7 +336,9 @@ def test_an_error_of_one_commit_does_not_end_a_backfill(
     error: BenchError, tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = _backfilling(tmp_path, plan, monkeypatch, failing={commit(7)}, error=error)
-    done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+    done = backfilling.measure_commits(
+        "demo.yaml", "a..b", 1, RunOptions(tmp_path), SilentObserver()
+    )
     assert len(tried) == 9
     assert (done.measured, done.failed) == (8, ((commit(7), error.message),))
 
@@ -344,7 +349,7 @@ def test_an_error_of_the_machine_ends_a_backfill(
     error = MachineError.from_texts("BX235", "disk full")
     tried = _backfilling(tmp_path, plan, monkeypatch, failing={commit(7)}, error=error)
     with pytest.raises(MachineError):
-        backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+        backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), SilentObserver())
     assert len(tried) == 2
 
 
@@ -355,17 +360,14 @@ def test_an_interrupted_backfill_keeps_what_was_measured(
     last = {commit(6)}
     left = last if unfinished else set()
     tried = _backfilling(tmp_path, plan, monkeypatch, interrupted=last, unfinished=left)
-    done = backfilling.measure_commits("demo.yaml", "a..b", 1, RunOptions(tmp_path), Silent())
+    done = backfilling.measure_commits(
+        "demo.yaml", "a..b", 1, RunOptions(tmp_path), SilentObserver()
+    )
     assert tried == [commit(8), commit(7), commit(6)]
     assert (done.measured, done.exit_code) == (2 if unfinished else 3, 130)
     assert backfilling.summary(done, "benchctl history demo.yaml")[-1] == (
         "interrupted; `benchctl history demo.yaml` resumes"
     )
-
-
-class Silent:
-    def notify(self, _: object) -> None:
-        pass
 
 
 def _backfilling(

@@ -104,11 +104,8 @@ def test_a_new_record_rewrites_only_its_scenario_and_the_index(
     assert times(out) == before
     add(results, full, NAMES[4])
     more = write_site(results, out)
-    assert set(more.written) == {
-        *(f"demo/{NAMES[4]}/{page}" for page in PAGES),
-        "demo/index.html",
-        "index.html",
-    }
+    expected = {*(f"demo/{NAMES[4]}/{page}" for page in PAGES), "demo/index.html", "index.html"}
+    assert set(more.written) == expected
     changed = {name for name, at in times(out).items() if before.get(name) != at}
     assert changed == {*more.written, STATE}
     # The same files as those of a site that is written at once.
@@ -209,11 +206,8 @@ def test_reports_of_an_interrupted_run_are_kept(results: Path, full: Path, tmp_p
         write_site(results, out, notify=stop)
     assert (out / "demo" / "index.html").read_bytes() == index
     rest = write_site(results, out)
-    assert set(rest.written) == {
-        *(f"demo/{NAMES[5]}/{page}" for page in PAGES),
-        "demo/index.html",
-        "index.html",
-    }
+    expected = {*(f"demo/{NAMES[5]}/{page}" for page in PAGES), "demo/index.html", "index.html"}
+    assert set(rest.written) == expected
     assert set(rest.removed) == {f"demo/{NAMES[0]}/{page}" for page in PAGES}
     write_site(results, tmp_path / "at-once")
     assert contents(out) == contents(tmp_path / "at-once")
