@@ -3,13 +3,11 @@
 import json
 import re
 import signal
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from bench_framework.store.finding import find_records
 from tests.integration.fleet_machines import (
     ONE_HAS_OTHER_OUTPUT,
     PATIENCE_S,
@@ -21,6 +19,10 @@ from tests.integration.fleet_machines import (
     start_worker,
     wait_for,
 )
+from tests.integration.processes import wait_for as wait_without_process
+
+FINISHED = "cache/fleet/*/results/fleet/*/manifest.json"
+"""The manifests of the finished records that a host has."""
 
 
 @pytest.mark.slow
@@ -100,34 +102,33 @@ def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine])
     assert "Traceback" not in text
 
 
-@pytest.mark.release
-@pytest.mark.slow
-def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
-    make: Callable[..., Machine],
-) -> None:
-    def manifests() -> list[Path]:
-        return [*host.path.glob("cache/fleet/*/results/fleet/*/manifest.json")]
-
-    client, host = make("client"), make("host", 0.03)
+def unstored_record(client: Machine, host: Machine) -> tuple[tuple[str, ...], Path]:
+    """Return a command and its record, which the host finished after the client was killed."""
     address = start_scheduler(client)
     start_worker(host, address, "rack-7")
     words = ("run", "fleet.yaml", "--scheduler", address)
     run = client.benchctl("run.log", *words)
     wait_for(lambda: host.rounds() >= 2, run, client.path / "run.log")
     run.kill()
-    deadline = time.monotonic() + PATIENCE_S
-    while not manifests() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    (manifest,) = manifests()
-    journal = (manifest.parent / "journal.jsonl").read_bytes()
+    wait_without_process(lambda: [*host.path.glob(FINISHED)], patience_s=PATIENCE_S)
+    (manifest,) = host.path.glob(FINISHED)
+    return words, manifest.parent
+
+
+@pytest.mark.release
+@pytest.mark.slow
+def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
+    make: Callable[..., Machine],
+) -> None:
+    client, host = make("client"), make("host", 0.03)
+    words, unstored = unstored_record(client, host)
+    journal = (unstored / "journal.jsonl").read_bytes()
     client.call(*words, code=ONE_HAS_OTHER_OUTPUT)
     (record,) = client.records
-    assert record.name == manifest.parent.name
+    assert record.name == unstored.name
     assert (record / "journal.jsonl").read_bytes().startswith(journal)
     assert host.rounds() in {0, ROUNDS + 1}  # removed, or not yet
-    while manifests() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not manifests()
+    wait_without_process(lambda: not [*host.path.glob(FINISHED)], patience_s=PATIENCE_S)
 
 
 @pytest.mark.release
@@ -135,21 +136,8 @@ def test_a_record_that_was_finished_without_its_client_is_returned_then_removed(
 def test_fresh_replaces_a_record_that_was_finished_without_its_client(
     make: Callable[..., Machine],
 ) -> None:
-    def records() -> list[Path]:
-        return find_records(next(iter(host.path.glob("cache/fleet/*/results")), host.path))
-
     client, host = make("client"), make("host", 0.03)
-    address = start_scheduler(client)
-    start_worker(host, address, "rack-7")
-    words = ("run", "fleet.yaml", "--scheduler", address)
-    run = client.benchctl("run.log", *words)
-    wait_for(lambda: host.rounds() >= 2, run, client.path / "run.log")
-    run.kill()
-    deadline = time.monotonic() + PATIENCE_S
-    while not (records() and (records()[0] / "manifest.json").is_file()):
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    (unstored,) = records()
+    words, unstored = unstored_record(client, host)
     client.call(*words, "--fresh", code=ONE_HAS_OTHER_OUTPUT)
     assert unstored.name not in {path.name for path in client.records}
     client.call(*words, code=ONE_HAS_OTHER_OUTPUT)

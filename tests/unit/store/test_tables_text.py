@@ -36,7 +36,7 @@ def judgement(measured: Record) -> Judgement:
     plan = measured.plan
     base, other, control = (cell.id for cell in plan.cells)
     interval = Interval(0.9, 0.8, 0.95, 0.99)
-    intervals = {"shown": interval, "unadjusted": interval, "p": 0.001}
+    intervals: dict[str, Any] = {"shown": interval, "unadjusted": interval, "p": 0.001}
     return Judgement(
         looks=looks_of(plan),
         states=tuple(CellState(key, "measured", 1, 0) for key in (base, other, control)),
@@ -158,7 +158,7 @@ def test_a_damaged_number_of_cores_leaves_the_share_of_steal_empty(measured: Rec
 
 
 def test_a_block_that_was_killed_has_one_row(record: Record) -> None:
-    nothing = {"wall_s": (), "exit_codes": (), "receipts": (), "answer": None}
+    nothing: dict[str, Any] = {"wall_s": (), "exit_codes": (), "receipts": (), "answer": None}
     killed = block(0, "a" * 12, status="timeout", timed_out=True, **nothing)
     record.append(lines.Measured(killed))
     record.save()

@@ -1,13 +1,13 @@
 """Tests of the hosts that a scenario requests, and of the choice among the registered ones."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
-from bench_framework.execution.progress import Update
 from bench_framework.extensions.fleet.client import Fleet
 from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
 from bench_framework.model.plan.policies import HostPolicy
@@ -153,19 +153,11 @@ def test_without_a_scheduler_plan_and_run_say_that_hosts_has_no_effect(
     text = " ".join(capsys.readouterr().out.split())
     assert "Hosts 3 hosts of each kind with `benchctl run --scheduler ADDRESS`; without it" in text
 
-    class Log:
-        def __init__(self) -> None:
-            self.updates: list[Any] = []
-
-        def notify(self, update: Update) -> None:
-            self.updates.append(update)
-
     monkeypatch.setattr(runs, "run_plan", lambda *given: given[-1])
-    log = Log()
-    runs.run_scenario(str(path), RunOptions(tmp_path), log)
-    assert [m.text for m in log.updates] == [
-        "measuring on this machine: `hosts` needs --scheduler ADDRESS"
-    ]
+    updates: list[Any] = []
+    runs.run_scenario(str(path), RunOptions(tmp_path), SimpleNamespace(notify=updates.append))
+    expected = ["measuring on this machine: `hosts` needs --scheduler ADDRESS"]
+    assert [update.text for update in updates] == expected
 
 
 @pytest.mark.parametrize("label", ["", "a b", "ü", "-a", "a" * 65])

@@ -13,8 +13,10 @@ import stat
 from pathlib import Path
 
 from harness import Attack, Box, require
-from kills import crate_box, git
+from kills import crate_box
 from traps import COMMITS, KINDS, Kind, Trap, hooks
+
+from tests.integration.processes import git
 
 SCENARIO = "project/scenario.yaml"
 TRAPPED = ("gate", SCENARIO, "--base", "c0")

@@ -8,7 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kills import CrateBox, git
+from kills import CrateBox
+
+from tests.files import write_files
+from tests.integration.processes import git
 
 COMMITS = 4
 HOOKS = [
@@ -67,10 +70,7 @@ class Trap(CrateBox):
             git(self.project, "config", key, value)
 
     def write(self, name: str, text: str) -> Path:
-        path = self.project / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        return path
+        return write_files(self.project, {name: text}) / name
 
     def commit(self) -> None:
         """Add new files to each of the commits c0 to c3."""

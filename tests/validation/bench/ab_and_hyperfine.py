@@ -29,16 +29,9 @@ from bench_framework.execution import hyperfine, process
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.stop import Session, Stop
+from tests.files import write_files
+from tests.integration.processes import CALL
 
-# No figure of another measurement may be waited for: the wait would be part of the times.
-AB = """
-import sys
-from pathlib import Path
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)
-from bench_framework.__main__ import main
-sys.exit(main())
-"""
 PROGRAM = """
 fn main() {
     let (mut state, mut table) = (1u32, [0u32; 4096]);
@@ -122,10 +115,8 @@ def answer(text: str, commands: tuple[str, str]) -> str:
 
 def cases(folder: Path) -> tuple[Case, ...]:
     """Write the programs and the input of the cases into a folder."""
-    crate = folder / "crate"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text('[package]\nname = "sum"\nedition = "2021"\n')
-    (crate / "src/main.rs").write_text(PROGRAM)
+    manifest = '[package]\nname = "sum"\nedition = "2021"\n'
+    crate = write_files(folder / "crate", {"Cargo.toml": manifest, "src/main.rs": PROGRAM})
     for name, level in (("old", "1"), ("new", "3")):
         env = os.environ | {"CARGO_PROFILE_RELEASE_OPT_LEVEL": level}
         target = folder / f"target-{name}"
@@ -184,7 +175,8 @@ def main() -> None:
         for case in cases(folder):
             tools = {
                 "hyperfine": [tool, "--shell=none", *case.commands],
-                "benchctl ab": [sys.executable, "-c", AB, name, "ab", "--fresh", *case.commands],
+                # Without the lock: a wait for another measurement would be part of the times.
+                "benchctl ab": [sys.executable, CALL, name, "ab", "--fresh", *case.commands],
             }
             results: dict[str, list[Watched]] = {label: [] for label in tools}
             for turn in range(given.times + 1):  # the first one fills caches

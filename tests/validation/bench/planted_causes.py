@@ -22,14 +22,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-CALL = """
-import sys
-from pathlib import Path
-from bench_framework.execution.machine import lock
-lock.FOLDERS = (Path(sys.argv.pop(1)),)
-from bench_framework.__main__ import main
-sys.exit(main())
-"""
+from tests.files import write_files
+from tests.integration.processes import CALL, commit
+
 MANIFEST = '[package]\nname = "journal"\nversion = "0.1.0"\nedition = "2021"\n[profile.release]\n'
 LOCK = 'version = 3\n\n[[package]]\nname = "journal"\nversion = "0.1.0"\n'
 PROGRAM = r"""
@@ -238,32 +233,22 @@ WAITING = (
 )
 
 
-def git(folder: Path, *words: str) -> None:
-    call = ["git", "-c", "user.name=t", "-c", "user.email=t@t", "-C", str(folder), *words]
-    subprocess.run(call, check=True, capture_output=True)
-
-
-def commit(folder: Path, program: str, manifest: str, tag: str) -> None:
-    (folder / "journal" / "src").mkdir(parents=True, exist_ok=True)
-    (folder / "journal" / "Cargo.toml").write_text(manifest)
-    (folder / "journal" / "Cargo.lock").write_text(LOCK)
-    (folder / "journal" / "src" / "main.rs").write_text(program)
-    git(folder, "add", "-A")
-    git(folder, "commit", "--allow-empty", "-qm", tag)
-    git(folder, "tag", tag)
+def revise(folder: Path, program: str, manifest: str, tag: str) -> None:
+    """Commit a revision of the crate."""
+    crate = {"Cargo.toml": manifest, "Cargo.lock": LOCK, "src/main.rs": program}
+    write_files(folder / "journal", crate)
+    commit(folder, tag, tag)
 
 
 def measure(folder: Path, case: Case, *, late: bool) -> dict[str, Any]:
     """Measure a case in a repository of its own. Return its gate.json, its comment and its claims."""
-    folder.mkdir(parents=True)
-    git(folder.parent, "init", "-q", "-b", "main", str(folder))
-    (folder / "scenario.yaml").write_text(SCENARIO.format(counted="" if late else COUNTED))
-    (folder / ".gitignore").write_text("results/\n")
-    commit(folder, PROGRAM, MANIFEST, "base")
+    scenario = SCENARIO.format(counted="" if late else COUNTED)
+    write_files(folder, {"scenario.yaml": scenario, ".gitignore": "results/\n"})
+    revise(folder, PROGRAM, MANIFEST, "base")
     changed = PROGRAM.replace(case.old, case.new) if case.old else PROGRAM
     assert case.old == "" or changed != PROGRAM, case.name
-    commit(folder, changed, case.manifest, "head")
-    call = [sys.executable, "-c", CALL, str(folder.parent), "gate", "scenario.yaml"]
+    revise(folder, changed, case.manifest, "head")
+    call = [sys.executable, CALL, str(folder.parent), "gate", "scenario.yaml"]
     begun = time.time()
     done = subprocess.run(call, check=False, cwd=folder, capture_output=True, text=True)
     ended = time.time()

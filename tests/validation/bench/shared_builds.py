@@ -20,6 +20,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
+from tests.integration.processes import commit, git
 
 LINE = "#[used] static ADDED_BY_BENCHMARK: u8 = 1;\n"
 REVISIONS = ("one", "two")
@@ -28,12 +29,10 @@ REVISIONS = ("one", "two")
 def create_repository(crate: Path, folder: Path) -> None:
     """Copy a crate into a new repository with two tagged commits."""
     shutil.copytree(crate, folder, ignore=shutil.ignore_patterns("target", ".git"))
-    git = ["git", "-c", "user.name=b", "-c", "user.email=b@b", "-C", str(folder)]
-    subprocess.run([*git, "init", "--quiet"], check=True)
+    git(folder, "init", "--quiet")
     for tag in REVISIONS:
-        subprocess.run([*git, "add", "--all", "--force"], check=True)
-        subprocess.run([*git, "commit", "--quiet", "--message", tag], check=True)
-        subprocess.run([*git, "tag", tag], check=True)
+        git(folder, "add", "--all", "--force")
+        commit(folder, tag, tag)
         with (folder / "src" / "main.rs").open("a") as file:
             file.write(LINE)
     subprocess.run(["cargo", "fetch", "--quiet", "--locked"], cwd=folder, check=True)

@@ -22,8 +22,11 @@ from pathlib import Path
 
 import pandas as pd
 from ab_and_hyperfine import find_hyperfine
-from planted_causes import CALL, EQUAL, MANIFEST, PLANTED, PROGRAM, Case
+from planted_causes import EQUAL, MANIFEST, PLANTED, PROGRAM, Case
 from side_by_side import Arm, Ratio, measure, ratio
+
+from tests.files import write_files
+from tests.integration.processes import CALL
 
 BUDGET = "60s"
 MARGIN = 0.02
@@ -76,10 +79,8 @@ class Answer:
 
 def build(folder: Path, name: str, program: str, manifest: str) -> Path:
     """Build a program in a crate of its own, and return a copy of it."""
-    crate = folder / f"crate-{name}"
-    (crate / "src").mkdir(parents=True)
-    (crate / "Cargo.toml").write_text(manifest)
-    (crate / "src/main.rs").write_text(program)
+    files = {"Cargo.toml": manifest, "src/main.rs": program}
+    crate = write_files(folder / f"crate-{name}", files)
     target = folder / f"target-{name}"
     call = ["cargo", "build", "-q", "--release", "--target-dir", str(target)]
     subprocess.run(call, cwd=crate, check=True)
@@ -97,7 +98,7 @@ def changed(case: Case) -> str:
 
 def by_ab(folder: Path, old: Path, new: Path) -> str:
     """Return the word of `ab --decide`."""
-    call = [sys.executable, "-c", CALL, str(folder), "ab", "--decide", "--fresh"]
+    call = [sys.executable, CALL, str(folder), "ab", "--decide", "--fresh"]
     call += ["--budget", BUDGET, f"./{old.name}", f"./{new.name}"]
     done = subprocess.run(call, cwd=folder, check=False, capture_output=True, text=True)
     word = EXITS[done.returncode]
