@@ -119,7 +119,6 @@ def test_an_extension_that_fails_is_left_out(tmp_path: Path) -> None:
     env = isolated(folder, **install(EXAMPLE, folder / "site", BROKEN))
     done = benchctl(folder, "run", "scenario.yaml", env=env, code=0)
     assert "warning[BX137]: the extension example cannot be loaded: RuntimeError" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_extensions_of_two_installations_are_used_once(tmp_path: Path) -> None:

@@ -165,11 +165,7 @@ def at_revision(revision: str) -> str:
 
 @pytest.mark.parametrize("name", ["20260101", "cafe", "feature/x"])
 def test_a_name_of_hex_digits_is_sent_as_a_name(
-    name: str,
-    repository: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    launcher: Launcher,
+    name: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Launcher
 ) -> None:
     monkeypatch.chdir(repository)
     first = git(repository, "rev-parse", "v1")

@@ -56,10 +56,8 @@ def test_a_workspace_from_init_to_validate_and_plan(workspace: Path) -> None:
     assert "feature   fast, exact are alternatives, by `cfg` in the sources" in done.stderr
     assert "profile   release, with lto = true\n" in done.stderr
     assert "command   cli --sum data.txt -v\n" in done.stderr
-    assert done.stdout.splitlines() == [
-        "benchctl try bench/cli.yaml",
-        "benchctl run bench/cli.yaml",
-    ]
+    expected = ["benchctl try bench/cli.yaml", "benchctl run bench/cli.yaml"]
+    assert done.stdout.splitlines() == expected
     checked = benchctl(workspace, "validate", "bench/cli.yaml").stdout
     assert "ok, 2 variants × 1 input, 2 configurations and 1 A/A control" in checked
     plan = valid("plan", benchctl(workspace, "plan", "bench/cli.yaml", "--json").stdout)

@@ -239,10 +239,7 @@ def test_ctrl_c_keeps_the_runs_that_are_done_and_the_report(folder: Folder) -> N
     assert folder("verify", "@last")[0] == 0
 
 
-@pytest.mark.skipif(
-    is_without("perf"),
-    reason="BENCHCTL_TESTS_WITHOUT names perf",
-)
+@pytest.mark.skipif(is_without("perf"), reason="BENCHCTL_TESTS_WITHOUT names perf")
 @pytest.mark.slow
 def test_the_real_perf_reads_a_real_program(folder: Folder) -> None:
     perf = Path(str(shutil.which("perf")))

@@ -116,10 +116,8 @@ def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_pa
     assert "loud: {features: [loud]}" in text
     assert "crate:" not in text
     tried = processes.benchctl(tmp_path, "try", "bench/greet.yaml", "--json", env=env, code=0)
-    assert [trial["output_bytes"] for trial in valid("try", tried.stdout)["trials"]] == [
-        len("hello\n"),
-        len("hello\n"),
-    ]
+    expected = [len("hello\n"), len("hello\n")]
+    assert [trial["output_bytes"] for trial in valid("try", tried.stdout)["trials"]] == expected
 
 
 @pytest.mark.parametrize(

@@ -129,10 +129,8 @@ def test_a_suite_is_tested_scenario_by_scenario_with_its_shares(tmp_path: Path) 
     assert "0 of 1 suite of the base against itself: at most 95 %" in text
     (path,) = tmp_path.glob("results/self-tests/*/suite-self-test.json")
     document = valid("gate", path.read_text())
-    assert [(one["scenario"], one["outcome"]) for one in document["self_tests"]] == [
-        ("tested", "passed"),
-        ("wide", "missed"),
-    ]
+    expected = [("tested", "passed"), ("wide", "missed")]
+    assert [(one["scenario"], one["outcome"]) for one in document["self_tests"]] == expected
     # The error rate of the suite is divided between its scenarios.
     alone = json.loads(self_test(tmp_path, 0, *words[3:], "--json").stdout)
     levels = [one["level"] for one in document["self_tests"]]

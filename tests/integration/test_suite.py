@@ -115,11 +115,7 @@ def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("even_s", "slow_s", "word", "code"),
-    [
-        (0.05, 0.045, "keep", 0),
-        (0.05, 0.05, "discard", 1),
-        (0.045, 0.055, "discard", 1),
-    ],
+    [(0.05, 0.045, "keep", 0), (0.05, 0.05, "discard", 1), (0.045, 0.055, "discard", 1)],
 )
 def test_all_scenarios_decide_together(
     suite: Path, even_s: float, slow_s: float, word: str, code: int

@@ -29,8 +29,7 @@ from tests.integration.execution.conftest import events_of, plan_of
 from tests.integration.processes import is_without
 
 needs_valgrind = pytest.mark.skipif(
-    is_without("valgrind"),
-    reason="BENCHCTL_TESTS_WITHOUT names valgrind",
+    is_without("valgrind"), reason="BENCHCTL_TESTS_WITHOUT names valgrind"
 )
 
 
@@ -52,10 +51,8 @@ def test_kernel_counters_are_read_once_per_cell_and_never_for_the_control(fake: 
     plan = plan_of({"a": ["/bin/true"], "b": ["/bin/echo", "hello"]})
     record = fake.measure(plan)
     counted = count_cells(fake, plan, record)
-    assert [(plan.cell(o.cell_id).label, o.kind, o.status) for o in counted] == [
-        ("a", "observed", "ok"),
-        ("b", "observed", "ok"),
-    ]
+    expected = [("a", "observed", "ok"), ("b", "observed", "ok")]
+    assert [(plan.cell(o.cell_id).label, o.kind, o.status) for o in counted] == expected
     for observation in counted:
         assert set(observation.values) >= set(KERNEL_KEYS)
         assert observation.values["minor_faults"] > 10
@@ -377,10 +374,8 @@ def test_a_missing_tool_is_reported(fake: Any) -> None:
         policy = InstructionPolicy(tool=tool)
         with pytest.raises(MachineError) as caught:
             counter(policy, fake.launcher, {**fake.env, "PATH": str(fake.root)})
-        assert (caught.value.code, f"{tool} is not installed" in caught.value.message) == (
-            "BX250",
-            True,
-        )
+        expected = ("BX250", True)
+        assert (caught.value.code, f"{tool} is not installed" in caught.value.message) == expected
 
 
 def test_perf_counts_or_reports_that_it_cannot(fake: Any) -> None:

@@ -268,10 +268,8 @@ def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any) -> None:
     record = fake.create(plan)
     assert looks_of(plan).rounds == (10, 15, 20)
     assert all_sessions(fake, record, lambda _, index, __: Decision(stop=index == 1)) == [1, 2, 3]
-    assert [(x.index, x.round, x.stopped) for x in record.contents.looks] == [
-        (0, 10, False),
-        (1, 15, True),
-    ]
+    expected = [(0, 10, False), (1, 15, True)]
+    assert [(x.index, x.round, x.stopped) for x in record.contents.looks] == expected
 
 
 @pytest.mark.slow

@@ -88,10 +88,7 @@ def test_a_stored_program_is_complete(
     tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = in_two_processes(
-        lambda _: binaries.store(tmp_path / "store", program, "prog"),
-        monkeypatch,
-        Path,
-        "chmod",
+        lambda _: binaries.store(tmp_path / "store", program, "prog"), monkeypatch, Path, "chmod"
     )
     assert stored.path.read_bytes() == stored.control.read_bytes() == program.read_bytes()
     assert {path.name for path in stored.path.parent.rglob("*")} == {"prog", "control"}

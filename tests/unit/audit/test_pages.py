@@ -259,10 +259,8 @@ def test_a_number_of_runs_or_one_size_keeps_the_names_of_the_rows(title: str, va
 def test_in_the_first_column_n_is_the_input_size() -> None:
     source = "| n | fast | slow |\n|---|---|---|\n| 1000 | 1 ms | 2 ms |\n| 4000 | 4 ms | 32 ms |\n"
     figures = read_page(source).figures
-    assert [(f.row, f.size, f.n) for f in figures[:2]] == [
-        ("fast", 1000, None),
-        ("slow", 1000, None),
-    ]
+    expected = [("fast", 1000, None), ("slow", 1000, None)]
+    assert [(f.row, f.size, f.n) for f in figures[:2]] == expected
 
 
 def test_zero_and_broken_tables_do_not_fail() -> None:

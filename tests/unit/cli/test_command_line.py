@@ -82,12 +82,7 @@ def test_every_command_has_help_with_an_example() -> None:
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [
-        (["validate"], 2),
-        (["rnu"], 2),
-        (["plan", "quickstrat"], 2),
-        (["schema"], 0),
-    ],
+    [(["validate"], 2), (["rnu"], 2), (["plan", "quickstrat"], 2), (["schema"], 0)],
 )
 def test_exit_codes(words: list[str], code: int, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(words) == code

@@ -112,9 +112,7 @@ def test_the_remaining_time_is_extrapolated_from_the_rounds_of_this_process(plan
     assert work.left_s(2.0) == pytest.approx(2.0 * (21 - 12))
 
 
-def test_an_installation_is_announced_with_its_duration(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_an_installation_is_announced_with_its_duration(capsys: pytest.CaptureFixture[str]) -> None:
     LineDisplay(Console()).notify(progress.ToolInstall("hyperfine", "1.20.0", 0.0))
     text = "hyperfine 1.20.0 is not installed: installing it into the cache with cargo, once, "
     assert f"{text}1 to 2 minutes" in capsys.readouterr().err

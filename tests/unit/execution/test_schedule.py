@@ -130,9 +130,7 @@ def test_a_cell_without_a_good_warm_up_is_ignored() -> None:
     ],
 )
 def test_a_cell_is_dropped_if_it_always_fails(
-    statuses: tuple[Status, ...],
-    warmup_over: bool,
-    dropped: bool,
+    statuses: tuple[Status, ...], warmup_over: bool, dropped: bool
 ) -> None:
     assert (
         schedule.failed_too_often([block(status) for status in statuses], warmup_over=warmup_over)

@@ -234,10 +234,8 @@ def test_isolation_needs_a_boot_loader_and_another_cpu_than_0(
     assert "needs CPU 0" in read(machine, {0})["isolated CPUs"].obstacle
     assert "for programs with one thread" in read(machine, {1, 2})["isolated CPUs"].obstacle
     monkeypatch.setattr(shutil, "which", lambda name, **_: name == "grubby" and "/sbin/grubby")
-    assert read(machine)["isolated CPUs"].set == (
-        f'sudo grubby --update-kernel=ALL --args="{options}"',
-        "sudo reboot",
-    )
+    expected = (f'sudo grubby --update-kernel=ALL --args="{options}"', "sudo reboot")
+    assert read(machine)["isolated CPUs"].set == expected
     monkeypatch.setattr(shutil, "which", lambda name, **_: name == "update-grub" and "/sbin/it")
     setting = read(machine)["isolated CPUs"]
     assert options in setting.set[0]
@@ -276,10 +274,8 @@ def test_interrupts_are_moved_to_the_other_cpus_and_back(
     assert setting.value == "2 of 3 are handled by CPU 0-1"
     first, second = (f"/proc/irq/{number}/smp_affinity_list" for number in (24, 25))
     assert relative(machine, setting.set) == [f"echo 2-3 | sudo tee {first} {second}"]
-    assert relative(machine, setting.restore) == [
-        f"echo 0-3 | sudo tee {first}",
-        f"echo 1,3 | sudo tee {second}",
-    ]
+    expected = [f"echo 0-3 | sudo tee {first}", f"echo 1,3 | sudo tee {second}"]
+    assert relative(machine, setting.restore) == expected
 
     write(machine, **{"proc/irq/24/smp_affinity_list": "2-3"})
     assert read(machine, {0})["interrupts"].state == "quiet"  # from the next interrupt on

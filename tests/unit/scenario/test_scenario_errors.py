@@ -118,10 +118,8 @@ def test_a_name_that_could_leave_its_folder_is_refused(name: str, refuses: Refus
 
 class TestFiles:
     def test_missing(self, tmp_path: Path) -> None:
-        assert self.only(tmp_path / "no.yaml") == (
-            "BC003",
-            f"there is no file `{tmp_path / 'no.yaml'}`",
-        )
+        expected = ("BC003", f"there is no file `{tmp_path / 'no.yaml'}`")
+        assert self.only(tmp_path / "no.yaml") == expected
 
     def test_a_similar_name_in_the_folder_is_suggested(self, tmp_path: Path) -> None:
         (tmp_path / "sort.yaml").write_text("version: 1\n")

@@ -170,10 +170,7 @@ def test_what_is_not_such_a_document_is_one_error(document: Any, message: str) -
             '`benchmarks[0].time_unit` is "h", not a unit of time',
         ),
         (pyperf({"runs": []}), "benchmarks[0] has no field `metadata.name`"),
-        (
-            pyperf({"runs": []}, name="m", unit="byte"),
-            '`metadata.unit` is "byte", not second',
-        ),
+        (pyperf({"runs": []}, name="m", unit="byte"), '`metadata.unit` is "byte", not second'),
         (
             pyperf({"runs": [{"values": ["1"]}]}, name="m"),
             '`benchmarks[0].runs[0].values[0]` is "1", not a number',

@@ -365,10 +365,8 @@ def test_everything_that_changed_is_named(record: Record) -> None:
             (replace(BUILDS[0], sha256="8" * 64), BUILDS[1]),
         )
     assert caught.value.message.startswith("cannot continue: scenario 555555555555 → 666666666666")
-    assert [name for name, _ in caught.value.details] == [
-        "kernel",
-        f"binary of build {BUILDS[0].id}",
-    ]
+    expected = ["kernel", f"binary of build {BUILDS[0].id}"]
+    assert [name for name, _ in caught.value.details] == expected
 
 
 def test_another_preloaded_library_is_an_obstacle(tmp_path: Path) -> None:

@@ -158,10 +158,8 @@ def test_an_input_is_a_placeholder_or_the_stdin(folder: Path) -> None:
 
 def test_a_shell_gets_the_whole_command(folder: Path) -> None:
     plan = plan_of("wc < {input} | cat", "true; false", input=Path("words.txt"), shell=True)
-    assert list(commands_of(plan).values())[:2] == [
-        ["sh", "-c", "wc < words.txt | cat"],
-        ["sh", "-c", "true; false"],
-    ]
+    expected = [["sh", "-c", "wc < words.txt | cat"], ["sh", "-c", "true; false"]]
+    assert list(commands_of(plan).values())[:2] == expected
 
 
 @pytest.mark.parametrize(

@@ -178,10 +178,8 @@ def test_a_damaged_file_is_a_warning_in_a_list_and_keeps_the_records(
         assert names == ["baseline", "demo@main"]
         assert f"warning[BX411]: {damaged} cannot be read\n" in warning
         assert "fix      save the baseline again, or remove the file" in warning
-    assert run("baseline", "list", "second") == (
-        [],
-        f"there are no baselines to list in {results}\n",
-    )
+    nothing = f"there are no baselines to list in {results}\n"
+    assert run("baseline", "list", "second") == ([], nothing)
     # It may name any record of its scenario.
     listed, warning = run("clean", "records")
     assert listed[0] == "records"
@@ -493,10 +491,8 @@ class TestCommandLine:
         assert "; it was record 20260302T1701Z" in self.run(results, "save", "v1")
         heading, *rows = self.run(results, "list").splitlines()
         assert heading.split() == ["baseline", "record", "machine", "saved"]
-        assert [row.split()[:2] for row in rows] == [
-            ["demo@main", "20260302T1701Z"],
-            ["demo@v1", "20260302T1702Z"],
-        ]
+        expected = [["demo@main", "20260302T1701Z"], ["demo@v1", "20260302T1702Z"]]
+        assert [row.split()[:2] for row in rows] == expected
         assert self.run(results, "list", "other") == ""
         page = self.run(results, "show", "main")
         assert "kernel    6.1.0-28" in page

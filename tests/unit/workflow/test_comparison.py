@@ -319,10 +319,8 @@ def test_the_command_takes_two_records(tmp_path: Path) -> None:
         app, ["--json", "--dir", str(tmp_path / "results"), "compare", "@prev", "@last"]
     )
     assert done.exit_code == 0, done.output
-    assert {cell["role"] for cell in valid("compare", done.stdout)["cells"]} == {
-        "anchor",
-        "changed",
-    }
+    expected = {"anchor", "changed"}
+    assert {cell["role"] for cell in valid("compare", done.stdout)["cells"]} == expected
 
 
 def test_the_comparisons_of_a_record_are_printed(tmp_path: Path) -> None:

@@ -27,17 +27,7 @@ from pathlib import Path
 
 from scipy.stats import binomtest
 
-FIELDS = (
-    "crate",
-    "kind",
-    "tool",
-    "seconds",
-    "exit",
-    "worse",
-    "better",
-    "not_judged",
-    "ratio",
-)
+FIELDS = ("crate", "kind", "tool", "seconds", "exit", "worse", "better", "not_judged", "ratio")
 SAME, SLOW = "same", "slow"
 
 

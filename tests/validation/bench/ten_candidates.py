@@ -45,11 +45,7 @@ BETTER = (
         "known.binary_search(&key).unwrap_or(0)",
         "if key % 37 == 0 && key / 37 < known.len() as u64 { (key / 37) as usize } else { 0 }",
     ),
-    Case(
-        "a shorter payload",
-        "const PAYLOAD: usize = 64;",
-        "const PAYLOAD: usize = 8;",
-    ),
+    Case("a shorter payload", "const PAYLOAD: usize = 64;", "const PAYLOAD: usize = 8;"),
 )
 WORSE = tuple(
     case for case in PLANTED if case.name in ("allocation in a loop", "lost inline", "lock")
