@@ -15,6 +15,7 @@ from bench_framework.extensions.history.site import STATE, write_site
 from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.report.context import ReportData
 from bench_framework.store import layout
+from tests.unit.workflow.measured_record import copy_record
 
 PAGES = ("appendix.html", "report.html")
 NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
@@ -22,15 +23,10 @@ NAMES = [f"202603{day:02}T1200Z" for day in range(3, 9)]
 
 def add(results: Path, full: Path, name: str) -> Path:
     """Copy a record under another id and start time."""
-    folder = results / "demo" / name
-    shutil.copytree(full, folder)
-    journal = folder / layout.JOURNAL
-    text = journal.read_text(encoding="utf-8")
-    started = f"{name[:4]}-{name[4:6]}-{name[6:8]}T12:00:00.000Z"
-    text = text.replace(full.name, name, 1).replace("2026-03-02T17:04:09.123Z", started, 1)
-    journal.write_text(text, encoding="utf-8")
+    folder = copy_record(full, results / "demo" / name)
     listed = json.loads((folder / layout.MANIFEST).read_text(encoding="utf-8"))
-    listed["files"][layout.JOURNAL] = hashlib.sha256(journal.read_bytes()).hexdigest()
+    journal = (folder / layout.JOURNAL).read_bytes()
+    listed["files"][layout.JOURNAL] = hashlib.sha256(journal).hexdigest()
     (folder / layout.MANIFEST).write_text(json.dumps(listed), encoding="utf-8")
     return folder
 
