@@ -89,7 +89,7 @@ def git(folder: Path, *words: str) -> str:
 
 
 def commit(folder: Path, subject: str = "a change", tag: str | None = None) -> str:
-    """Commit all files of a folder, which becomes a repository if it is none, and return the commit."""
+    """Commit all files of a folder, which becomes a repository if necessary, and return the commit."""
     if not (folder / ".git").exists():
         git(folder, "init", "-q", "-b", "main")
     git(folder, "add", "-A")
