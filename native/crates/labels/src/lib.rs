@@ -94,7 +94,7 @@ pub fn signed_ranks(differences: &[f64]) -> Vec<i64> {
         .iter()
         .zip(sizes.iter().zip(doubled_midranks(&sizes)))
         .map(
-            |(difference, (size, rank))| match (rank - 2 * zeros) as i64 {
+            |(difference, (size, rank))| match rank as i64 - 2 * zeros as i64 {
                 _ if *size == 0.0 => 0,
                 rank if *difference < 0.0 => -rank,
                 rank => rank,
