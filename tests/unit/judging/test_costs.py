@@ -65,11 +65,7 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
 
 @pytest.mark.parametrize(
     ("closed", "lo", "hi", "has_cost"),
-    [
-        (0.54, 0.44, 0.72, True),
-        (-0.37, -0.5, -0.07, False),
-        (0.2, -0.1, 0.5, False),
-    ],
+    [(0.54, 0.44, 0.72, True), (-0.37, -0.5, -0.07, False), (0.2, -0.1, 0.5, False)],
 )
 def test_a_gap_is_closed_at_a_cost(closed: float, lo: float, hi: float, has_cost: bool) -> None:
     gap = Gap("i", "wall", "map", "read", "ref", 40, 0.046, 0.021, closed, lo, hi)

@@ -11,12 +11,7 @@ from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate, outcome
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.plan.policies import (
-    GATE_LEVEL,
-    Accepted,
-    Budget,
-    GatePolicy,
-)
+from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.decision import Change

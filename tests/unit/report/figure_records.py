@@ -36,13 +36,7 @@ LADDER: Mapping[str, Sequence[str]] = {
     "allocator": ("system", "jemalloc"),
     "engine": ("tokio-task-per-file", "tokio-worker-pool", "rayon"),
 }
-STEPS = {
-    "native": 0.9,
-    "sonic-rs": 1.2,
-    "jemalloc": 0.8,
-    "tokio-worker-pool": 1.001,
-    "rayon": 0.7,
-}
+STEPS = {"native": 0.9, "sonic-rs": 1.2, "jemalloc": 0.8, "tokio-worker-pool": 1.001, "rayon": 0.7}
 
 
 def noise(spread: float, *key: object) -> float:

@@ -16,16 +16,7 @@ from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report import figures
 from bench_framework.report.blocks import Figure, Point
-from bench_framework.report.charts import (
-    LESS,
-    MORE,
-    OTHER,
-    amounts,
-    frame,
-    rows,
-    steps,
-    token,
-)
+from bench_framework.report.charts import LESS, MORE, OTHER, amounts, frame, rows, steps, token
 from bench_framework.report.charts.sweep import number_of, sweep_of
 from bench_framework.report.claim_blocks import recommended
 from bench_framework.report.context import ReportData
@@ -176,9 +167,7 @@ class TestSteps:
         assert figure_of(replace(data, plan=plan)).points[-1].label == claim.subject
 
 
-def test_shares_are_those_of_the_limit_with_memory(
-    all_figures: dict[str, Figure],
-) -> None:
+def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure]) -> None:
     data, figure = records.limit(), all_figures["limit"]
     rows_ = {row.name: row for row in data.judgement.derived}
     assert [p.label for p in figure.points] == ["streaming", "python-loop", "single-buffer"]

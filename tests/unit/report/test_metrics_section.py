@@ -150,11 +150,7 @@ def test_a_table_too_wide_for_paper_is_split_without_loss(data: ReportData) -> N
     judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *counts))
     blocks = build(replace(data, judgement=judgement))
     tables = [b for b in blocks if isinstance(b, Table) and b.anchor.startswith("metrics-1-")]
-    assert [t.anchor for t in tables] == [
-        "metrics-1-own-1",
-        "metrics-1-own-2",
-        "metrics-1-own-3",
-    ]
+    assert [t.anchor for t in tables] == ["metrics-1-own-1", "metrics-1-own-2", "metrics-1-own-3"]
     titles = [column.title for table in tables for column in table.columns]
     assert [t for t in titles if t.startswith("Own")] == [
         n.replace("_", " ").capitalize() for n in names

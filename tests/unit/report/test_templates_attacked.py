@@ -41,10 +41,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(
     (secret / "passwd").write_text("root", encoding="utf-8")
     (custom / "report.md.j2").write_text("{% include 'partials/passwd' %}", encoding="utf-8")
     (custom / name).symlink_to(secret if name == "partials" else secret / "passwd")
-    for attempt in (
-        lambda: replaced(custom),
-        lambda: markdown.render(document, Templates(custom)),
-    ):
+    for attempt in (lambda: replaced(custom), lambda: markdown.render(document, Templates(custom))):
         with pytest.raises(UsageError) as caught:
             attempt()
         assert "points outside" in str(dict(caught.value.details)["cause"])
