@@ -4,13 +4,14 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
+from bench_framework.compare.verdict import Case, PairedTest
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
@@ -20,6 +21,7 @@ from bench_framework.model.plan.policies import AnswerPolicy, GatePolicy, JudgeP
 from bench_framework.model.record.run import Answer, Block, Build, Look, PreparedInput
 from bench_framework.model.result.gate import GatedPair
 from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.verdict import Thresholds
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.text.reasons import phrase
@@ -51,8 +53,9 @@ def log_normal_timing(factors: Mapping[str, float], spread: float = 0.005, seed:
     return draw
 
 
-def gate_policy(margins: Iterable[tuple[str, float]] = (), **given: object) -> JudgePolicy:
-    return JudgePolicy(gate=GatePolicy(**dict(margins), **given))  # type: ignore[arg-type]
+def gate_policy(**given: Any) -> JudgePolicy:
+    """Return a policy with a gate; `given` has its margins and its other keys."""
+    return JudgePolicy(gate=GatePolicy(**given))
 
 
 def reasons_of(pair: GatedPair) -> str:
@@ -63,6 +66,20 @@ def reasons_of(pair: GatedPair) -> str:
 def pair_of_logs(x: np.ndarray, y: np.ndarray) -> Pair:
     """Return the paired times of rounds 1 to n from their logarithms."""
     return Pair(tuple(range(1, len(x) + 1)), tuple(np.exp(x).tolist()), tuple(np.exp(y).tolist()))
+
+
+def case_of(
+    pair: Pair, evidence: Sequence[PairedTest], *, margin: float = 0.02, smallest: float = 0.01
+) -> Case:
+    """Return a pair to judge."""
+    limits = Thresholds(margin, smallest)
+    draft = Comparison.unjudged("x", "y", "wall", "headline", limits)
+    return Case(draft, pair, tuple(evidence))
+
+
+def changed(blocks: Iterable[Block], cell_id: str, **changes: Any) -> list[Block]:
+    """Return the blocks, with other values in those of one cell."""
+    return [replace(b, **changes) if b.cell_id == cell_id else b for b in blocks]
 
 
 def cells_of(variants: Sequence[Variant], item: Input) -> list[Cell]:

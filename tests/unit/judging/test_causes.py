@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -20,10 +20,11 @@ from bench_framework.model.plan.declarations import (
     NamedContrast,
 )
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.record.run import Block, Receipt
+from bench_framework.model.record.run import Receipt
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.causes import counter_text, explained_text
 from bench_framework.units import THIN_SPACE
+from tests.build import make_block, require
 from tests.unit.judging.conftest import Study
 
 DRIFT = (0.0, 0.4, -0.1, 0.2, 0.1)
@@ -51,16 +52,14 @@ def sample(
             metrics={n: v + more for n, v in (metrics or {}).items()},
             bytes=size,
         )
-        block = Block(number, number, 0, cell_id, warmup=False, status="ok", started_at="")
-        block = replace(block, wall_s=(wall + more,), user_s=user, sys_s=sys)
-        blocks.append(replace(block, receipts=(receipt,)))
+        times: dict[str, Any] = {"wall_s": (wall + more,), "user_s": user, "sys_s": sys}
+        blocks.append(make_block(number, number, 0, cell_id, receipts=(receipt,), **times))
     return collect(blocks)[cell_id]
 
 
-def evidence(candidate: Sample, reference: Sample) -> CauseEvidence:
-    result = evidence_of(candidate, reference)
-    assert result is not None
-    return result
+def evidence(candidate: Sample, reference: Sample, *given: Any) -> CauseEvidence:
+    """Return evidence that exists; `given` is the metric, and the values of untimed runs."""
+    return require(evidence_of(candidate, reference, *given))
 
 
 def differences(result: CauseEvidence) -> dict[str, float]:
@@ -127,7 +126,7 @@ def test_another_amount_of_work_is_a_difference() -> None:
 
 
 def test_nothing_is_known_without_a_common_round() -> None:
-    other = collect([Block(0, 9, 0, "b", warmup=False, status="ok", started_at="", wall_s=(1.0,))])
+    other = collect([make_block(0, 9, 0, "b", wall_s=(1.0,))])
     assert evidence_of(sample("a", 1.0), other["b"]) is None
 
 
@@ -139,8 +138,7 @@ def test_the_time_outside_the_work_has_the_start_of_the_program_as_a_part() -> N
     inside = {"write": 1.0}
     slow = sample("a", 3.0, phases={**inside, "start": 1.5}, metrics={"elapsed_s": 1.0})
     fast = sample("b", 1.2, phases=inside, metrics={"elapsed_s": 1.0})
-    result = evidence_of(slow, fast, "outside")
-    assert result is not None
+    result = evidence(slow, fast, "outside")
     assert result.difference == pytest.approx(1.8)
     assert differences(result) == {"start": 1.5, "outside": 0.3}
 
@@ -148,8 +146,7 @@ def test_the_time_outside_the_work_has_the_start_of_the_program_as_a_part() -> N
 def test_the_clock_of_a_worker_has_only_its_phases_as_parts() -> None:
     slow = sample("a", 3.0, phases={"start": 1.5, "write": 1.4}, metrics={"elapsed_s": 1.4})
     fast = sample("b", 1.2, phases={"write": 1.0}, metrics={"elapsed_s": 1.0})
-    result = evidence_of(slow, fast, "elapsed_s")
-    assert result is not None
+    result = evidence(slow, fast, "elapsed_s")
     assert differences(result) == {"write": 0.4}
     assert result.share(result.parts[0]) == pytest.approx(1.0)
 
@@ -160,16 +157,12 @@ def test_the_time_of_the_client_of_a_server_has_no_parts() -> None:
         for given in (sample("a", 3.0, user=1.0, sys=0.5), sample("b", 2.0, user=0.5, sys=0.5))
     )
     assert evidence(slow, fast).parts == ()
-    of_cpu = evidence_of(slow, fast, "cpu")
-    assert of_cpu is not None
-    assert differences(of_cpu) == {"user": 0.5, "sys": 0.0}
+    assert differences(evidence(slow, fast, "cpu")) == {"user": 0.5, "sys": 0.0}
 
 
 def test_processor_time_has_no_waiting_and_memory_has_no_parts() -> None:
     slow, fast = sample("a", 3.0, user=1.5, sys=0.5), sample("b", 2.0, user=0.9, sys=0.5)
-    result = evidence_of(slow, fast, "cpu")
-    assert result is not None
-    assert differences(result) == {"user": 0.6, "sys": 0.0}
+    assert differences(evidence(slow, fast, "cpu")) == {"user": 0.6, "sys": 0.0}
     assert evidence_of(slow, fast, "peak_rss") is None
 
 
@@ -219,8 +212,7 @@ def test_waiting_is_split_by_untimed_runs_that_agree(
     mine: dict[str, float], other: dict[str, float], text: str
 ) -> None:
     slow, fast = sample("a", 3.0, user=1.0, sys=0.5), sample("b", 2.0, user=0.9, sys=0.2)
-    result = evidence_of(slow, fast, "wall", {"a": mine, "b": other})
-    assert result is not None
+    result = evidence(slow, fast, "wall", {"a": mine, "b": other})
     assert plain(explained_text(result.parts[0], result)) == text
     assert plain(explained_text(result.parts[2], result)) == "user time 10 %"
 
@@ -228,9 +220,7 @@ def test_waiting_is_split_by_untimed_runs_that_agree(
 def test_a_small_difference_of_the_waiting_is_not_split() -> None:
     slow, fast = sample("a", 3.004, user=1.0, sys=0.5), sample("b", 3.0, user=1.0, sys=0.5)
     sides = {"a": waiting(1.504, disk=1.504), "b": waiting(1.5, disk=1.5)}
-    result = evidence_of(slow, fast, "wall", sides)
-    assert result is not None
-    assert result.explained == ()
+    assert evidence(slow, fast, "wall", sides).explained == ()
 
 
 @pytest.mark.parametrize(
@@ -249,8 +239,7 @@ def test_page_faults_that_cost_more_than_the_system_time_explain_an_unknown_shar
         "a": {"fault_cost": 1.5e-6, "minor_faults": 100_000.0 + faults},
         "b": {"fault_cost": 1.5e-6, "minor_faults": 100_000.0},
     }
-    result = evidence_of(slow, fast, "wall", untimed)
-    assert result is not None
+    result = evidence(slow, fast, "wall", untimed)
     system = next(part for part in result.parts if part.kind == "sys")
     assert plain(explained_text(system, result)) == f"system time 10 % (of it, {text})"
 
@@ -262,8 +251,7 @@ def test_page_faults_explain_a_share_of_the_system_time_at_their_cost(counted_by
     slow = sample("a", 3.0, user=1.0, sys=0.5, counts=counts.get("a"))
     fast = sample("b", 2.0, user=0.9, sys=0.3, counts=counts.get("b"))
     untimed = {cell: {"fault_cost": 1.5e-6, **values} for cell, values in faults.items()}
-    result = evidence_of(slow, fast, "wall", untimed)
-    assert result is not None
+    result = evidence(slow, fast, "wall", untimed)
     system = next(part for part in result.parts if part.kind == "sys")
     assert (
         plain(explained_text(system, result))
@@ -274,8 +262,7 @@ def test_page_faults_explain_a_share_of_the_system_time_at_their_cost(counted_by
         assert plain(counter_text(counter, result.fault_cost)) == (
             "minor page faults 101 000 instead of 1 000 (about 150 ms)"
         )
-    free = evidence_of(slow, fast, "wall", {})
-    assert free is not None
+    free = evidence(slow, fast, "wall", {})
     assert plain(explained_text(system, free)) == "system time 20 %"
 
 
@@ -292,11 +279,8 @@ FAULTS = {"minor_faults": 3791}
         (Mechanism(("loop",), ("minor_faults",)), "write", []),
         (Mechanism(("loop",)), "write", ["minor_faults"]),
         (Mechanism(("write",), ("minor_faults", "ctx_vol")), None, []),
-        (
-            Mechanism(("parse",), ("minor_faults",)),
-            "write",
-            [],
-        ),  # not measured, but another one was
+        # Not measured, but another one was.
+        (Mechanism(("parse",), ("minor_faults",)), "write", []),
         (Mechanism(("sys",), ("minor_faults",)), None, []),  # there are phases, no processor time
     ],
 )
@@ -309,12 +293,8 @@ def test_what_a_change_does_not_name_is_a_second_difference(
     if part is None and not counters:
         assert second is None
         return
-    assert second is not None
-    assert (
-        second.part is None
-        if part is None
-        else second.part is not None and second.part.name == part
-    )
+    second = require(second)
+    assert (second.part and second.part.name) == part
     assert [counter.metric for counter in second.counters] == counters
     assert second.name == "the loop"
 
@@ -334,10 +314,8 @@ def test_overlapping_phases_are_not_checked() -> None:
     slow = sample("a", 3.0, user=1.0, sys=1.9, phases={"parse": 5.0})
     fast = sample("b", 2.0, user=1.0, sys=0.9, phases={"parse": 1.0})
     assert second_difference(evidence(slow, fast), Mechanism(("parse",)), "parsing") is None
-    second = second_difference(evidence(slow, fast), Mechanism(("user",)), "parsing")
-    assert second is not None
-    assert second.part is not None
-    assert second.part.name == "sys"
+    second = require(second_difference(evidence(slow, fast), Mechanism(("user",)), "parsing"))
+    assert require(second.part).name == "sys"
     assert second.share == pytest.approx(1.0)
 
 
@@ -399,8 +377,7 @@ def test_a_hypothesis_with_two_differences_is_neither_supported_nor_rejected(
 def test_a_contrast_of_the_pair_of_a_hypothesis_is_a_cause_and_others_are_not(loops: Study) -> None:
     judgement = judged(loops, loop_plan(loops, None))
     ids = {arm: loops.cell(arm).id for arm in LOOPS}
-    second = two_differences(judgement, ids["python"], ids["native"], "wall")
-    assert second is not None
+    second = require(two_differences(judgement, ids["python"], ids["native"], "wall"))
     assert [counter.metric for counter in second.counters] == ["minor_faults"]
     assert two_differences(judgement, ids["python"], ids["native"], "cpu") is None
     assert two_differences(judgement, ids["threads"], ids["native"], "wall") is None
@@ -415,13 +392,11 @@ def test_a_contrast_with_declared_counters_is_a_cause(loops: Study) -> None:
     contrasts = tuple(replace(c, mechanism=Mechanism()) for c in plan.contrasts)
     judgement = judged(loops, replace(plan, contrasts=contrasts))
     ids = {arm: loops.cell(arm).id for arm in LOOPS}
-    second = two_differences(judgement, ids["threads"], ids["native"], "wall")
-    assert second is not None
+    second = require(two_differences(judgement, ids["threads"], ids["native"], "wall"))
     assert second.name == "threads"
 
 
 def test_what_does_not_differ_has_no_cause(loops: Study) -> None:
     plan = loop_plan(loops, None)
-    same = dict.fromkeys(LOOPS, 0.3)
-    blocks = loops.blocks(lambda arm, *_: same.get(arm, 0.30))
+    blocks = loops.blocks(lambda *_: 0.30)
     assert judge(plan, blocks, {}, loops.inputs(), loops.looks()).causes == ()

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -14,22 +14,17 @@ from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.facts import Claim, DerivedFact
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.result.judgement import Comparison, Gap
+from bench_framework.model.result.judgement import Gap
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render, say
 from tests.build import make_comparison
 
-MEMORY = Comparison(
-    "map",
-    "read",
-    "peak_rss",
-    "memory",
-    Verdict.WORSE,
-    shown=Interval(2.44, 2.31, 2.65, 0.95),
-    thresholds=Thresholds(0.05, 0.01),
-)
 CPU = make_comparison(
     "map", "read", "cpu", "headline", Verdict.WORSE, shown=Interval(1.25, 1.22, 1.28, 0.95)
+)
+GROWN = Interval(2.44, 2.31, 2.65, 0.95)
+MEMORY = replace(
+    CPU, metric="peak_rss", family="memory", shown=GROWN, thresholds=Thresholds(0.05, 0.01)
 )
 OPEN = make_comparison("pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE)
 
@@ -45,11 +40,11 @@ def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:
         Evidence(
             metric="peak_rss",
             verdict=Verdict.WORSE,
+            margin=0.05,
             estimate=2.44,
             lo=2.31,
             hi=2.65,
             level=0.95,
-            margin=0.05,
         ),
         factory.figures(CPU),
     )
@@ -92,35 +87,15 @@ def test_a_list_with_small_changes_has_large_ones_in_percent_too() -> None:
 
 def test_rates_of_one_input_have_the_unit_of_their_table() -> None:
     fact = DerivedFact(unit="bytes/s", family="iec", formula="min(a, b)", smallest=863 * 2.0**20)
-    claim = Claim(
-        "ideal",
-        None,
-        None,
-        (),
-        None,
-        estimate=1996 * 2.0**20,
-        lo=1790 * 2.0**20,
-        hi=2222 * 2.0**20,
-        rounds=15,
-        fact=fact,
-    )
+    ends: dict[str, Any] = {"estimate": 1996 * 2.0**20, "lo": 1790 * 2.0**20, "hi": 2222 * 2.0**20}
+    claim = Claim("ideal", rounds=15, fact=fact, **ends)
     assert say(claim).startswith("ideal is 1996 [1790, 2222]\u202fMiB/s")
 
 
 def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> None:
-    claim = Claim(
-        "all steps",
-        None,
-        None,
-        (),
-        None,
-        estimate=1.0819,
-        lo=1.0096,
-        hi=1.1694,
-        margin=0.02,
-        rounds=40,
-        fact=DerivedFact(unit="ratio", family="iec", formula="a / b"),
-    )
+    fact = DerivedFact(unit="ratio", family="iec", formula="a / b")
+    ends: dict[str, Any] = {"estimate": 1.0819, "lo": 1.0096, "hi": 1.1694}
+    claim = Claim("all steps", margin=0.02, rounds=40, fact=fact, **ends)
     assert "1.082 [1.009, 1.170]" in say(claim)
 
 

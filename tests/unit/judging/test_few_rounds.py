@@ -102,7 +102,7 @@ def test_a_gate_does_not_judge_few_rounds() -> None:
     ("changes", "allowed"),
     [
         ({}, True),
-        ({"judge": gate_policy({"wall": 0.05}.items())}, False),
+        ({"judge": gate_policy(wall=0.05)}, False),
         ({"invocation": Invocation(gate=True)}, False),
         ({"measure": replace(BUDGET, by_budget=False)}, False),
         ({"measure": replace(BUDGET, strategy="race")}, False),

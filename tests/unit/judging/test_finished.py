@@ -15,6 +15,7 @@ from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Block, Look
 from bench_framework.model.result import race
 from bench_framework.model.verdict import Verdict
+from tests.build import require
 from tests.unit.judging.conftest import Crossed, Study, Timing, timing
 
 ARMS = {"control": 0.0, "a": 0.0, "slow": 0.5, "near": 0.045}
@@ -64,10 +65,10 @@ def test_the_steps_of_a_ladder_stay_and_its_experiments_leave() -> None:
     )
 
 
-@pytest.mark.parametrize("policy", [replace(POLICY, until="precision", precision=0.01)])
-def test_all_cells_stay_with_other_rules(policy: MeasurePolicy) -> None:
+def test_all_cells_stay_with_other_rules() -> None:
     example, wall = example_of()
-    plan = replace(example.plan, measure=replace(policy, control=True))
+    policy = replace(POLICY, until="precision", precision=0.01, control=True)
+    plan = replace(example.plan, measure=policy)
     assert after(plan, example.blocks(wall), 18).idle == ()
 
 
@@ -172,5 +173,4 @@ def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason() -> 
     judged = judge(example.plan, example.blocks(wall), {}, (), looks)
     comparison = example.comparison(judged, "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.reason is not None
-    assert comparison.reason.code in {ReasonCode.DIFFERS_LATER, ReasonCode.UNSTABLE}
+    assert require(comparison.reason).code in {ReasonCode.DIFFERS_LATER, ReasonCode.UNSTABLE}

@@ -28,6 +28,7 @@ from tests.build import make_block, require
 from tests.unit.judging.conftest import (
     Study,
     Timing,
+    changed,
     gate_policy,
     log_normal_timing,
     reasons_of,
@@ -114,23 +115,17 @@ class TestAContinuedRecord:
 
 
 def test_failed_comes_before_worse_and_worse_before_not_judged() -> None:
-    example = Study(arms=("a", "broken", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
-    blocks = [
-        replace(b, status="failed", wall_s=())
-        if example.arm_of(example.plan.cell(b.cell_id)) == "broken"
-        else b
-        for b in example.blocks(log_normal_timing({"slow": 1.1}))
-    ]
-    gating = gate.first_pass(example.plan, example.contents(blocks))
+    example = Study(arms=("a", "broken", "slow"), policy=gate_policy(wall=0.02))
+    blocks = example.blocks(log_normal_timing({"slow": 1.1}))
+    failing = changed(blocks, example.cell("broken").id, status="failed", wall_s=())
+    gating = gate.first_pass(example.plan, example.contents(failing))
     assert states(gating, example) == {("broken", "wall"): "failed", ("slow", "wall"): "suspicious"}
     assert gating.exit_code == 3
     assert len(gating.reasons) == 2
 
 
 def test_a_binary_that_grew_fails_at_once() -> None:
-    example = Study(
-        arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02), ("binary_size", 0.02)))
-    )
+    example = Study(arms=("a", "b"), policy=gate_policy(wall=0.02, binary_size=0.02))
     plan = example.plan
     specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
     plan = replace(
@@ -186,9 +181,7 @@ class TestTheSecondPass:
     def passes(
         again: dict[str, float], spread: float = 0.005, wall: dict[str, float] | None = None
     ) -> Gating:
-        example = Study(
-            arms=("a", "slow", "same"), policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02)))
-        )
+        example = Study(arms=("a", "slow", "same"), policy=gate_policy(wall=0.02, cpu=0.02))
         gating = first(
             example,
             log_normal_timing(wall or {"slow": 1.05}),
@@ -208,20 +201,13 @@ class TestTheSecondPass:
             for k, cell in enumerate(plan.cells)
         ]
         last = plan.measure.rounds_max
-        judged = judge(
-            plan,
-            blocks,
-            {},
-            example.inputs(),
-            [Look(i.id, 0, last, stopped=True) for i in plan.inputs],
-        )
+        looks = [Look(i.id, 0, last, stopped=True) for i in plan.inputs]
+        judged = judge(plan, blocks, {}, example.inputs(), looks)
         return gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
 
     def test_it_measures_the_suspicious_cells_and_their_baseline_once_more(self) -> None:
         example = Study(
-            arms=("a", "slow", "same"),
-            sizes=(1, 2),
-            policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))),
+            arms=("a", "slow", "same"), sizes=(1, 2), policy=gate_policy(wall=0.02, cpu=0.02)
         )
         wall = log_normal_timing({})
         gating = first(
@@ -290,9 +276,7 @@ class TestTheSecondPass:
     def test_a_ratio_that_changed_is_measured_again_and_not_confirmed_by_one_measurement(
         self, again: float, state: str, reason: str
     ) -> None:
-        example = Study(
-            arms=("a", "moved", "same"), rounds=40, policy=gate_policy(margins=(("wall", 0.02),))
-        )
+        example = Study(arms=("a", "moved", "same"), rounds=40, policy=gate_policy(wall=0.02))
         plain = log_normal_timing({})
 
         def moving(arm: str, where: str, number: int) -> float:
@@ -331,7 +315,7 @@ class TestTheSecondPass:
         assert outcome.accept_pair(worse, [less], "2026-05-31").state == "worse"
 
     def test_an_accepted_change_includes_instructions_that_only_it_counted(self) -> None:
-        example = Study(arms=("a", "slow"), policy=gate_policy(margins=(("wall", 0.02),)))
+        example = Study(arms=("a", "slow"), policy=gate_policy(wall=0.02))
         gating = first(example, log_normal_timing({"slow": 1.05}))
         (slow,) = gating.in_state("suspicious")
         counted = replace(slow, metric="instructions", state="worse")
@@ -368,7 +352,7 @@ class TestTheSecondPass:
         assert twice.exit_code == 0
 
     def test_a_difference_within_the_margin_confirms_nothing(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.05),)))
+        example = Study(policy=gate_policy(wall=0.05))
         judged = example.judge(example.blocks(log_normal_timing({"b": 1.012}, spread=0.002)))
         c = replace(example.comparison(judged, "b"), verdict=Verdict.WORSE_SIZE_UNCERTAIN)
         assert require(c.shown).hi < 1.05
@@ -401,17 +385,15 @@ class TestTheStoppingRule:
         return GateRule().look(Analysis(plan, blocks, plan.inputs[0].id, index, number, {}))
 
     def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.01),)))
+        example = Study(policy=gate_policy(wall=0.01))
         wall = log_normal_timing({"b": 1.025}, spread=0.03, seed=3)
-        blocks = [b for b in example.blocks(wall) if b.round <= 27]
-        assert Analysis(example.plan, blocks, example.plan.inputs[0].id, 2, 27).report.stop
         assert not self.look_at(example, wall, 27).stop
         assert (
             phrase(self.look_at(example, wall, 40).reason) == "this was the last interim analysis"
         )
 
     def test_a_candidate_that_is_worse_on_one_time_needs_no_more_rounds(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.02))))
+        example = Study(policy=gate_policy(wall=0.02, cpu=0.02))
         quiet, loud = log_normal_timing({"b": 1.05}), log_normal_timing({}, spread=0.4)
         outcome = self.look_at(example, quiet, 18, cpu=loud)
         assert (outcome.stop, phrase(outcome.reason)) == (True, "the gate can judge every variant")
@@ -425,13 +407,13 @@ class TestTheStoppingRule:
     def test_a_small_detectable_effect_is_no_reason_to_stop_early(self) -> None:
         # With detect: 5 %, an inconclusive comparison passes after the last round. A regression of
         # 4 % must not pass earlier.
-        example = Study(policy=gate_policy(margins=(("wall", 0.01),), detect=0.05))
+        example = Study(policy=gate_policy(wall=0.01, detect=0.05))
         wall = log_normal_timing({}, spread=0.02)
         assert not self.look_at(example, wall, 18).stop
         assert first(example, wall).exit_code == 0
 
     def test_equivalence_within_the_margin_ends_it(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.02),)))
+        example = Study(policy=gate_policy(wall=0.02))
         assert self.look_at(example, log_normal_timing({}), 18).stop
 
 
@@ -452,13 +434,13 @@ class TestTheDecision:
     def test_the_verdict_of_the_main_metric_decides(
         self, ratio: float, spread: float, change: Change
     ) -> None:
-        policy = gate_policy(margins=(("cpu", 0.02), ("wall", 0.02)))
+        policy = gate_policy(cpu=0.02, wall=0.02)
         timing = log_normal_timing({"b": ratio}, spread=spread)
         gating = first(Study(arms=("a", "b"), policy=policy), timing)
         assert outcome.change_of(gating, policy.gate) is change
 
     def test_a_confirmed_regression_precedes_an_improvement(self) -> None:
-        policy = gate_policy(margins=(("wall", 0.02),))
+        policy = gate_policy(wall=0.02)
         gating = first(Study(arms=("a", "b", "c"), policy=policy), log_normal_timing({"b": 0.9}))
         assert outcome.change_of(gating, policy.gate) is Change.BETTER
         pairs = tuple(
@@ -469,7 +451,7 @@ class TestTheDecision:
         assert outcome.change_of(worse, policy.gate).decision == "discard"
 
     def test_only_another_output_is_discarded_where_something_failed(self) -> None:
-        policy = gate_policy(margins=(("wall", 0.02),))
+        policy = gate_policy(wall=0.02)
         gating = first(Study(arms=("a", "b"), policy=policy), log_normal_timing({}))
         for verdict, decision in ((Verdict.OTHER_OUTPUT, "discard"), (Verdict.FAILED, None)):
             pairs = tuple(
@@ -481,7 +463,7 @@ class TestTheDecision:
 
     def test_measuring_goes_on_until_an_improvement_is_known(self) -> None:
         """-1 % is known to be no regression long before it is known to be equivalent."""
-        example = Study(arms=("a", "b"), policy=gate_policy(margins=(("wall", 0.02),)))
+        example = Study(arms=("a", "b"), policy=gate_policy(wall=0.02))
         plan = example.plan
         blocks = [
             b for b in example.blocks(log_normal_timing({"b": 0.985}, spread=0.02)) if b.round <= 18
@@ -500,24 +482,20 @@ class TestCountedInstructions:
         plan, loud = example.plan, log_normal_timing({}, spread=0.4)
         contents = example.contents(example.blocks(loud))
         cells = measuring.cells_to_count(plan, contents)
-        contents.observations += [
-            Observation(
-                cell.id,
-                "instructions",
-                run + 1,
-                "",
-                "valgrind",
-                "ok",
-                {"instructions": 1e9 * (grown if cell.role is Role.CANDIDATE else 1)},
-            )
+        counts = [
+            (cell, 1e9 * (grown if cell.role is Role.CANDIDATE else 1))
             for cell in measuring.counting_plan(plan, cells).cells
-            for run in range(COUNTS_OF_GATE.runs)
             if cell.role is not Role.CONTROL
+        ]
+        contents.observations += [
+            Observation(cell.id, "instructions", run, "", "valgrind", values={"instructions": n})
+            for cell, n in counts
+            for run in range(1, COUNTS_OF_GATE.runs + 1)
         ]
         return gate.first_pass(plan, contents)
 
     def test_more_instructions_fail_the_gate(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.02), ("cpu", 0.03))))
+        example = Study(policy=gate_policy(wall=0.02, cpu=0.03))
         gating = self.gated(example, 1.05)
         (worse,) = gating.in_state("worse")
         assert (worse.metric, worse.margin) == ("instructions", 0.02)
@@ -525,7 +503,7 @@ class TestCountedInstructions:
         assert gating.exit_code == 1
 
     def test_equal_instructions_do_not_show_that_the_times_are_equal(self) -> None:
-        gating = self.gated(Study(policy=gate_policy(margins=(("wall", 0.02),))), 1.0)
+        gating = self.gated(Study(policy=gate_policy(wall=0.02)), 1.0)
         assert [(p.metric, p.state) for p in gating.pairs] == [
             ("wall", "not-judged"),
             ("instructions", "passed"),
@@ -533,6 +511,6 @@ class TestCountedInstructions:
         assert gating.exit_code == 4
 
     def test_nothing_is_counted_if_the_times_are_judged(self) -> None:
-        example = Study(policy=gate_policy(margins=(("wall", 0.02),)))
+        example = Study(policy=gate_policy(wall=0.02))
         contents = example.contents(example.blocks(log_normal_timing({})))
         assert not measuring.cells_to_count(example.plan, contents)

@@ -20,10 +20,17 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage
 from bench_framework.report.render.suite import SuitePage, SuiteRow
-from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing, reasons_of, timing
+from tests.unit.judging.conftest import (
+    Study,
+    changed,
+    gate_policy,
+    log_normal_timing,
+    reasons_of,
+    timing,
+)
 
 MIB = 1 << 20
-TIMES = (("wall", 0.02), ("cpu", 0.02))
+TIMES = {"wall": 0.02, "cpu": 0.02}
 
 
 def gated(plan: Plan, **given: object) -> Plan:
@@ -46,7 +53,7 @@ def passed_first(
 class TestInstructions:
     @staticmethod
     def judged(counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()) -> Gating:
-        example = Study(policy=gate_policy(margins=(*TIMES, ("instructions", 0.01))))
+        example = Study(policy=gate_policy(**TIMES, instructions=0.01))
         observed = [
             Observation(
                 example.cell(arm).id,
@@ -97,7 +104,7 @@ class TestInstructions:
 class TestOneProgram:
     @staticmethod
     def judged(factors: dict[str, float], codes: tuple[str, str]) -> Gating:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
         plan = replace(
             example.plan,
@@ -125,7 +132,7 @@ class TestOneProgram:
 
 class TestBudgets:
     def judged(self, most: float, text: str = "0.1s", metric: str = "wall") -> Gating:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         budget = Budget("arm=b", metric, most, text, (example.cell("b").id,))
         blocks = example.blocks(
             log_normal_timing({}, spread=0.02), rss=lambda _, __, n: (10 + n % 3) * MIB
@@ -134,7 +141,7 @@ class TestBudgets:
         return gate.first_pass(plan, example.contents(blocks))
 
     def test_a_budget_is_exceeded_if_the_whole_interval_is_above_it(self) -> None:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         timing = log_normal_timing({}, spread=0.02)
         values = sorted(timing("b", "", n) for n in range(1, 41))
         (result,) = self.judged(1.0).budgets
@@ -155,7 +162,7 @@ class TestBudgets:
             assert (gating.budgets[0].state, gating.exit_code) == (state, code)
 
     def test_it_is_judged_without_a_candidate(self) -> None:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         remaining_cells = [cell for cell in example.plan.cells if cell.role is not Role.CANDIDATE]
         budget = Budget("arm=a", "wall", 0.001, "1ms", (example.cell("a").id,))
         plan = gated(replace(example.plan, cells=tuple(remaining_cells)), budgets=(budget,))
@@ -174,7 +181,7 @@ class TestBudgets:
         assert suite.annotations[0] == f"s: {page.annotations[0]}"
 
     def test_rounds_whose_cache_was_not_cold_do_not_count(self) -> None:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         cold = tuple(replace(cell, cache="cold") for cell in example.plan.cells)
         budget = Budget("arm=b", "wall", 1.0, "1s", (example.cell("b").id,))
         plan = gated(replace(example.plan, cells=cold), budgets=(budget,))
@@ -187,7 +194,7 @@ class TestOtherFailures:
 
     @staticmethod
     def judged(cell_id: str | None, **policy: object) -> tuple[Gating, GatePage]:
-        example = Study(arms=("a", "b", "other"), policy=gate_policy(margins=TIMES))
+        example = Study(arms=("a", "b", "other"), policy=gate_policy(**TIMES))
         plan = gated(example.plan, **policy)
         contents = example.contents(example.blocks(log_normal_timing({})))
         contents.events = [Event("BX201", "it failed in round 3", "error", cell_id)] * 2
@@ -208,7 +215,7 @@ class TestOtherFailures:
         assert page.compared == len(gating.pairs)
 
     def test_a_build_that_failed_is_named_for_each_of_its_configurations(self) -> None:
-        example = Study(arms=("a", "b", "other"), policy=gate_policy(margins=TIMES))
+        example = Study(arms=("a", "b", "other"), policy=gate_policy(**TIMES))
         specs = {arm: BuildSpec("c", "b", features=(arm,)) for arm in ("a", "b", "other")}
         variants = (replace(v, build=specs[dict(v.values)["arm"]]) for v in example.plan.variants)
         plan = gated(example.plan, chosen=(example.cell("b").id,))
@@ -228,15 +235,11 @@ class TestOtherFailures:
         assert page.annotations == ("all configurations, measurement: it failed in round 3",)
 
     def test_a_failed_comparison_is_not_listed_twice(self) -> None:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         slow = example.cell("b")
-        blocks = [
-            block
-            if block.cell_id != slow.id
-            else replace(block, status="failed", message="exit status 3")
-            for block in example.blocks(log_normal_timing({}))
-        ]
-        contents = example.contents(blocks)
+        blocks = example.blocks(log_normal_timing({}))
+        failing = changed(blocks, slow.id, status="failed", message="exit status 3")
+        contents = example.contents(failing)
         contents.events = [Event("BX201", "b failed", "error", slow.id)]
         gating = gate.first_pass(example.plan, contents)
         assert {pair.state for pair in gating.pairs} == {"failed"}
@@ -245,7 +248,7 @@ class TestOtherFailures:
 
 
 def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
-    example = Study(policy=gate_policy(margins=(*TIMES, ("build_time", 0.1))))
+    example = Study(policy=gate_policy(**TIMES, build_time=0.1))
     strict = gated(example.plan, on_inconclusive="fail")
     contents = example.contents(example.blocks(log_normal_timing({})))
     gating = gate.first_pass(strict, contents)
@@ -255,7 +258,7 @@ def test_the_time_of_a_build_is_reported_and_never_judged() -> None:
 
 
 def test_a_gate_of_memory_alone_that_judged_nothing_does_not_pass() -> None:
-    example = Study(policy=gate_policy(margins=(("peak_rss", 0.05),)))
+    example = Study(policy=gate_policy(peak_rss=0.05))
     contents = example.contents(example.blocks(log_normal_timing({})))
     gating = gate.first_pass(example.plan, contents)
     assert {(pair.metric, pair.state) for pair in gating.pairs} == {("peak_rss", "not-judged")}
@@ -277,7 +280,7 @@ class TestAccepted:
     def test_an_unknown_metric_or_cell_is_reported(
         self, change: dict[str, str], reason: str
     ) -> None:
-        example = Study(policy=gate_policy(margins=TIMES))
+        example = Study(policy=gate_policy(**TIMES))
         accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (example.cell("b").id,))
         entry = replace(accepted, **change)  # type: ignore[arg-type]
         gating = passed_first(example, example.plan, {}, accepted=[entry], day=self.DAY)

@@ -11,7 +11,8 @@ from bench_framework.model.record.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
-from tests.unit.judging.conftest import Study, timing
+from tests.build import require
+from tests.unit.judging.conftest import Study, changed, timing
 
 
 def test_the_same_record_gives_the_same_judgement_to_the_last_bit() -> None:
@@ -136,38 +137,25 @@ def test_warm_up_and_cut_rounds_are_never_used() -> None:
 
 def test_another_answer_is_not_compared() -> None:
     example = Study()
-    other = example.cell("b").id
-    blocks = [
-        replace(b, answer=Answer("zz", 2)) if b.cell_id == other else b
-        for b in example.blocks(timing({"b": -0.5}, 0.01))
-    ]
-    judged = example.judge(blocks)
+    blocks = example.blocks(timing({"b": -0.5}, 0.01))
+    judged = example.judge(changed(blocks, example.cell("b").id, answer=Answer("zz", 2)))
     assert example.comparison(judged, "b").verdict is Verdict.OTHER_OUTPUT
     assert "printed a different result than a" in " ".join(c.text for c in judged.claims)
-    assert (
-        example.comparison(example.judge(example.blocks(timing({"b": -0.5}, 0.01))), "b").verdict
-        is Verdict.BETTER
-    )
+    assert example.comparison(example.judge(blocks), "b").verdict is Verdict.BETTER
 
 
 def test_answers_are_not_compared_if_the_scenario_says_none() -> None:
     example = Study(compare="none")
-    other = example.cell("b").id
-    blocks = [
-        replace(b, answer=Answer("zz")) if b.cell_id == other else b
-        for b in example.blocks(timing({"b": -0.5}, 0.01))
-    ]
+    blocks = example.blocks(timing({"b": -0.5}, 0.01))
+    blocks = changed(blocks, example.cell("b").id, answer=Answer("zz"))
     assert example.comparison(example.judge(blocks), "b").verdict is Verdict.BETTER
 
 
 def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode() -> None:
     example = Study(arms=("read", "mmap"))
-    fell = example.cell("mmap").id
-    blocks = [
-        replace(b, receipts=(Receipt(effective={"arm": "read"}),)) if b.cell_id == fell else b
-        for b in example.blocks(timing({"mmap": -0.5}, 0.01))
-    ]
-    judged = example.judge(blocks)
+    blocks = example.blocks(timing({"mmap": -0.5}, 0.01))
+    fell = (Receipt(effective={"arm": "read"}),)
+    judged = example.judge(changed(blocks, example.cell("mmap").id, receipts=fell))
     results = example.comparison(judged, "mmap")
     assert (results.verdict, phrase(results.reason)) == (
         Verdict.NOT_COMPARABLE,
@@ -193,8 +181,8 @@ def test_the_noise_floor_is_what_the_control_could_not_exclude() -> None:
     judged = example.judge(example.blocks(timing({}, 0.05)))
     control = example.comparison(judged, "control")
     floor = judged.floors[0]
-    assert control.shown is not None
-    assert floor.fraction == pytest.approx(max(control.shown.hi, 1 / control.shown.lo) - 1)
+    shown = require(control.shown)
+    assert floor.fraction == pytest.approx(max(shown.hi, 1 / shown.lo) - 1)
 
 
 def test_drift_of_the_baseline_is_reported_and_does_not_decide() -> None:
@@ -212,8 +200,7 @@ def test_an_unfinished_family_still_shares_the_planned_level() -> None:
         [b for b in example.blocks(timing({"b": -0.3}, 0.01)) if b.cell_id in only]
     )
     results = example.comparison(judged, "b")
-    assert results.shown is not None
-    assert results.shown.level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
+    assert require(results.shown).level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
     assert sum(s.state == "not-started" for s in judged.states) == 6
 
 

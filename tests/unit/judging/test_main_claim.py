@@ -8,18 +8,18 @@ import numpy as np
 from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
-from bench_framework.compare.verdict import Case, Rules
+from bench_framework.compare.verdict import Rules
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.plan import Hole
 from bench_framework.model.reasons import message
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import rounded
 from bench_framework.text.numbers import format_size
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 from tests.build import make_comparison
-from tests.unit.judging.conftest import Study, pair_of_logs
+from tests.unit.judging.conftest import Study, case_of, pair_of_logs
 
 RULES = Rules(looks=1, size=1, level=0.05)
 
@@ -45,21 +45,6 @@ def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> 
     )
 
 
-def judged_pair(x: np.ndarray, y: np.ndarray, looks: tuple[int, ...]) -> Comparison:
-    pair = pair_of_logs(x, y)
-    (results,) = verdict.judge_family(
-        [
-            Case(
-                Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
-                pair,
-                verdict.examine_looks(pair, looks),
-            )
-        ],
-        RULES,
-    )
-    return results
-
-
 def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     """Most rounds are slightly slower, which the main score sees. The largest differences are
     faster, which the signed ranks see.
@@ -68,9 +53,10 @@ def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     n = 600
     x = np.where(np.arange(n) % 20 < 8, -0.5, 0.01) + random_.normal(0, 0.003, n)
     y = random_.normal(0, 0.003, n)
-    (evidence,) = verdict.examine_looks(pair_of_logs(x, y), (n,))
+    pair = pair_of_logs(x, y)
+    (evidence,) = verdict.examine_looks(pair, (n,))
     assert max(evidence.p, evidence.p_opposite) <= RULES.strict
-    results = judged_pair(x, y, (n,))
+    (results,) = verdict.judge_family([case_of(pair, [evidence])], RULES)
     assert results.verdict is Verdict.INCONCLUSIVE
     assert phrase(results.reason).startswith("mixed")
 

@@ -10,13 +10,12 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.weightstats import ttost_paired
 
 from bench_framework.compare.decide import equivalence_level
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
-from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.compare.verdict import Rules, examine_looks, judge_family
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import holm
 from bench_framework.stats.proportions import at_least, at_most
-from tests.unit.judging.conftest import pair_of_logs
+from tests.unit.judging.conftest import case_of, pair_of_logs
 
 CORN = np.array([14, 56, 60, 16, 6, 8, -48, 49, 24, 28, 29, 41, -67, 23, 75], dtype=float)
 """Wilcoxon 1945, table II: Darwin's corn, crossed minus selfed, in eighths of an inch."""
@@ -95,17 +94,8 @@ def test_bounds_of_rates_are_the_published_ones(
 def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     """Judge log times once, with `looks` planned interim analyses."""
     pair = pair_of_logs(x, y)
-    rules = Rules(looks, 1, 0.05)
-    (result,) = judge_family(
-        [
-            Case(
-                Comparison.unjudged("a", "b", "wall", "headline", Thresholds(0.02, 0.01)),
-                pair,
-                examine_looks(pair, (len(x),)),
-            )
-        ],
-        rules,
-    )
+    case = case_of(pair, examine_looks(pair, (len(x),)))
+    (result,) = judge_family([case], Rules(looks, 1, 0.05))
     return result.verdict
 
 

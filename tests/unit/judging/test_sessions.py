@@ -7,7 +7,7 @@ import pytest
 from scipy.special import digamma, polygamma
 
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import Rules, examine_looks, judge_family
 from bench_framework.model.plan.looks import (
     RoundLimit,
     limit_of_rounds,
@@ -17,14 +17,13 @@ from bench_framework.model.plan.looks import (
 )
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import UNSTABLE
-from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Thresholds, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import between_sessions as between
 from bench_framework.stats.instability import examine_sessions
 from bench_framework.stats.intervals import LabelInverter
 from bench_framework.stats.portable_math import t_quantile
 from tests.build import require
-from tests.unit.judging.conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, case_of
 
 SESSIONS, LENGTH = 3, 15
 MEASURE = MeasurePolicy(
@@ -119,19 +118,14 @@ def test_the_interval_of_a_comparison_contains_the_variation_between_sessions() 
     quiet = one.comparison(one.judge(one.blocks(times(0.04, 0.04, 0.04))), "b")
     moved = one.comparison(one.judge(one.blocks(times(0.03, 0.04, 0.05))), "b")
     assert quiet.sessions is not None
-    assert moved.sessions is not None
-    assert quiet.shown is not None
-    assert moved.shown is not None
-    assert [r.ratio for r in moved.sessions.ratios] == pytest.approx(
-        np.exp([0.03, 0.04, 0.05]), abs=0.003
-    )
-    assert moved.shown.ratio == pytest.approx(np.exp(0.04), abs=0.003)
-    assert np.log(moved.shown.hi / moved.shown.lo) > np.log(quiet.shown.hi / quiet.shown.lo)
-    another = moved.sessions.another
-    assert another.lo < moved.shown.lo
-    assert another.hi > moved.shown.hi
+    narrow, wide, sessions = require(quiet.shown), require(moved.shown), require(moved.sessions)
+    ratios = [r.ratio for r in sessions.ratios]
+    assert ratios == pytest.approx(np.exp([0.03, 0.04, 0.05]), abs=0.003)
+    assert wide.ratio == pytest.approx(np.exp(0.04), abs=0.003)
+    assert np.log(wide.hi / wide.lo) > np.log(narrow.hi / narrow.lo)
+    assert sessions.another.lo < wide.lo < wide.hi < sessions.another.hi
     assert moved.verdict.worse
-    assert moved.mirrored().sessions == moved.sessions.inverse
+    assert moved.mirrored().sessions == sessions.inverse
 
 
 def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict() -> None:
@@ -185,9 +179,8 @@ def test_the_interval_of_a_finished_comparison_has_sessions_of_few_rounds() -> N
     policy = MeasurePolicy(rounds_max=90, sessions=6, sessions_min=2)
     rules = Rules(5, 1, 0.05, sessions=session_schedule(policy, 1, 0.05))
     pair = Pair(range_, *columns)
-    draft = Comparison.unjudged("a", "b", "wall", "headline", Thresholds(0.02, 0.01))
     early, late = (
-        judge_family([Case(draft, part, examine_looks(part, [30]))], rules)[0]
+        judge_family([case_of(part, examine_looks(part, [30]))], rules)[0]
         for part in (pair.until(30), pair)
     )
     assert (require(early.sessions).count, require(late.sessions).count) == (2, 6)

@@ -73,20 +73,6 @@ def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
     assert second.analyses == []
 
 
-def test_the_report_stops_when_its_comparisons_are_conclusive() -> None:
-    clear, close = timing({"b": 0.5}, 0.01), timing({"b": 0.03}, 0.08)
-    example = Study(measure=MeasurePolicy(rounds_max=200), rounds=200)
-    assert ReportRule().look(analysis(example, clear, 0)).stop
-    outcome = ReportRule().look(analysis(example, close, 0))
-    assert (outcome.stop, outcome.reason.code) == (False, ReasonCode.STILL_OPEN)
-
-
-def test_the_report_settles_the_cells_with_a_verdict() -> None:
-    example = Study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
-    wall = timing({"slow": 0.5, "near": 0.045}, 0.06, 4)
-    assert ReportRule().look(analysis(example, wall, 0)).settled == (example.cell("slow").id,)
-
-
 def test_until_rounds_stops_only_at_the_end() -> None:
     example = Study(measure=MeasurePolicy(until="rounds"))
     (last,) = looks_of(example.plan).rounds
@@ -101,7 +87,7 @@ def test_until_rounds_stops_only_at_the_end() -> None:
 
 def test_the_gate_goes_on_where_the_report_is_conclusive() -> None:
     """+2.5 % is significant for the report only, because the gate has a stricter level."""
-    example = Study(policy=gate_policy(margins=(("wall", 0.01),)))
+    example = Study(policy=gate_policy(wall=0.01))
     at = analysis(example, log_normal_timing({"b": 1.025}, spread=0.03, seed=3), 2)
     assert ReportRule().look(at).stop
     assert not GateRule().look(at).stop
@@ -110,7 +96,7 @@ def test_the_gate_goes_on_where_the_report_is_conclusive() -> None:
 
 def test_the_gate_settles_no_cell_of_a_race() -> None:
     race = MeasurePolicy(strategy="race")
-    example = Study(measure=race, policy=gate_policy(margins=(("wall", 0.01),)))
+    example = Study(measure=race, policy=gate_policy(wall=0.01))
     assert GateRule().look(analysis(example, timing({"b": 0.5}, 0.01), 0)).settled is None
 
 
@@ -123,7 +109,7 @@ def test_the_side_of_a_commit_stops_a_step_and_no_cell_leaves() -> None:
 
 
 def test_the_rule_of_a_run() -> None:
-    plain, gated = Study().plan, Study(policy=gate_policy(margins=(("wall", 0.01),))).plan
+    plain, gated = Study().plan, Study(policy=gate_policy(wall=0.01)).plan
     fixed = Study(measure=MeasurePolicy(until="rounds")).plan
     assert rule_of(plain, gated=False, only_gate=False) == ReportRule()
     assert rule_of(fixed, gated=False, only_gate=False) == FixedRule()

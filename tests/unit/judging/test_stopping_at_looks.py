@@ -16,12 +16,12 @@ from bench_framework.compare.interim_analysis import (
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
-from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, message
+from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, ReasonCode, message
 from bench_framework.model.record.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
-from tests.build import make_comparison
-from tests.unit.judging.conftest import Study, Timing, timing
+from tests.build import make_comparison, require
+from tests.unit.judging.conftest import Study, Timing, changed, timing
 
 
 def at(example: Study, wall: Timing, index: int) -> LookOutcome:
@@ -46,7 +46,9 @@ def test_equivalence_settles_too() -> None:
 def test_an_inconclusive_comparison_continues_until_the_last_look() -> None:
     example = Study(measure=MeasurePolicy(rounds_max=200), rounds=200)
     wall = timing({"b": 0.03}, 0.08)
-    assert phrase(at(example, wall, 0).reason).endswith("comparisons still open")
+    first = at(example, wall, 0)
+    assert (first.stop, first.reason.code) == (False, ReasonCode.STILL_OPEN)
+    assert phrase(first.reason).endswith("comparisons still open")
     last = looks_of(example.plan).count - 1
     noisy = timing({"b": 0.03}, 0.5)
     assert at(Study(), noisy, looks_of(Study().plan).count - 1).reason == LAST_LOOK
@@ -81,13 +83,8 @@ def test_the_live_table_shows_what_the_report_will_say() -> None:
     example = Study(arms=("a", "b", "c", "d"))
     wall = timing({"b": 0.05, "c": -0.03, "d": 0.3}, 0.03)
     plan, taken = example.plan, looks_of(example.plan).rounds
-    judged = judge(
-        plan,
-        example.blocks(wall),
-        {},
-        (),
-        [Look(plan.inputs[0].id, i, n, stopped=False) for i, n in enumerate(taken)],
-    )
+    looks = [Look(plan.inputs[0].id, i, n, stopped=False) for i, n in enumerate(taken)]
+    judged = judge(plan, example.blocks(wall), {}, (), looks)
     live = at(example, wall, len(taken) - 1).verdicts
     final = [c for c in judged.comparisons if c.family == "headline"]
     assert [(c.cell_id, c.verdict, c.shown, c.p) for c in live] == [
@@ -104,12 +101,8 @@ def test_a_look_without_blocks_decides_nothing() -> None:
 
 def test_a_refused_cell_keeps_no_input_measuring() -> None:
     example = Study(arms=("a", "b", "c"))
-    other = example.cell("c").id
-    blocks = [
-        replace(b, answer=Answer("zz")) if b.cell_id == other else b
-        for b in example.blocks(timing({"b": 0.5}, 0.01))
-        if b.round <= 12
-    ]
+    blocks = [b for b in example.blocks(timing({"b": 0.5}, 0.01)) if b.round <= 12]
+    blocks = changed(blocks, example.cell("c").id, answer=Answer("zz"))
     plan = example.plan
     outcome = Analysis(plan, blocks, plan.inputs[0].id, 0, 12).report
     assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
@@ -186,5 +179,4 @@ def test_each_metric_of_the_control_is_judged_as_the_first_of_the_family() -> No
     strict = 1 - 0.05 / (judged.looks.count * judged.looks.family)
     assert judged.looks.family == 4
     for comparison in control.values():
-        assert comparison.shown is not None
-        assert comparison.shown.level == pytest.approx(strict)
+        assert require(comparison.shown).level == pytest.approx(strict)

@@ -10,12 +10,12 @@ from bench_framework.compare import decide, verdict
 from bench_framework.compare.verdict import Case, PairedTest, Rules
 from bench_framework.model.reasons import REACHES_ONE
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Interval, Thresholds, Verdict
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.stats import run_labels
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.text.reasons import phrase
 from tests.build import require
-from tests.unit.judging.conftest import pair_of_logs
+from tests.unit.judging.conftest import case_of, pair_of_logs
 
 RULES = Rules(looks=4, size=4, level=0.05)
 
@@ -25,10 +25,7 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     base = random.normal(0, 0.2, n)
     x, y = base + shift + random.normal(0, sd, n), base + random.normal(0, sd, n)
     pair = pair_of_logs(x, y)
-    evidence = verdict.examine_looks(pair, (12, 18, 27, n))
-    return Case(
-        Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)), pair, evidence
-    )
+    return case_of(pair, verdict.examine_looks(pair, (12, 18, 27, n)))
 
 
 def judged(given: Case, rules: Rules = RULES) -> Comparison:
@@ -67,9 +64,9 @@ def test_rounds_that_cannot_reach_95_percent_have_no_interval(
     comparison = judged(case(0.3, n=rounds))
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.reason == verdict.TOO_FEW
-    assert comparison.unadjusted is not None
-    assert comparison.unadjusted.bounded is require(comparison.shown).bounded is has_interval
-    assert math.log(comparison.unadjusted.ratio) == pytest.approx(0.3, abs=0.01)
+    unadjusted = require(comparison.unadjusted)
+    assert unadjusted.bounded is require(comparison.shown).bounded is has_interval
+    assert math.log(unadjusted.ratio) == pytest.approx(0.3, abs=0.01)
 
 
 def test_a_significant_effect_below_epsilon_is_equivalent() -> None:
@@ -98,18 +95,17 @@ def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() ->
         given = case(0.015, sd=0.03, n=40, seed=seed)
         evidence = verdict.examine_looks(given.pair, (40,))
         comparison = judged(replace(given, evidence=evidence), loose)
-        assert comparison.shown is not None
-        excludes_one = comparison.shown.lo > 1.0001 or comparison.shown.hi < 0.9999
+        shown = require(comparison.shown)
+        excludes_one = shown.lo > 1.0001 or shown.hi < 0.9999
         decided += comparison.verdict.decided
         assert not (comparison.verdict is Verdict.INCONCLUSIVE and excludes_one)
     assert 10 < decided < 50
 
 
 def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> None:
-    comparison = judged(case(0.0))
-    assert comparison.shown is not None
-    assert comparison.shown.level == pytest.approx(1 - 2 * 0.05 / 4)
-    assert 1 / 1.02 < comparison.shown.lo < comparison.shown.hi < 1.02
+    shown = require(judged(case(0.0)).shown)
+    assert shown.level == pytest.approx(1 - 2 * 0.05 / 4)
+    assert 1 / 1.02 < shown.lo < shown.hi < 1.02
 
 
 def test_equivalent_needs_the_slow_rounds_too() -> None:
@@ -121,38 +117,21 @@ def test_equivalent_needs_the_slow_rounds_too() -> None:
     pair = pair_of_logs(x, y)
     low, _ = run_labels.examine(verdict.table(pair), math.log1p(0.02))
     assert low.main <= ((1 - decide.equivalence_level(RULES.looks)) / 2) < low.rank
-    given = Case(
-        Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
-        pair,
-        verdict.examine_looks(pair, (12, 18, 27, 40)),
-    )
+    given = case_of(pair, verdict.examine_looks(pair, (12, 18, 27, 40)))
     assert judged(given).verdict is not Verdict.EQUIVALENT
 
 
 def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
-    given = case(math.log(1.1))
-    comparison = judged(
-        Case(
-            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
-            given.pair,
-            (PairedTest(12, 1e-7, sign=-1),),
-        )
-    )
+    comparison = judged(case_of(case(math.log(1.1)).pair, [PairedTest(12, 1e-7, sign=-1)]))
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert "direction" in phrase(comparison.reason)
 
 
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
-    comparison = judged(
-        Case(
-            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.001)),
-            given.pair,
-            (PairedTest(40, 1e-7, sign=1),),
-        )
-    )
-    assert comparison.shown is not None
-    assert comparison.shown.lo < 1 < comparison.shown.hi
+    comparison = judged(case_of(given.pair, [PairedTest(40, 1e-7, sign=1)], smallest=0.001))
+    shown = require(comparison.shown)
+    assert shown.lo < 1 < shown.hi
     assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, REACHES_ONE)
     assert comparison.mde is None
 
@@ -163,16 +142,10 @@ def test_load_in_two_of_three_rounds_does_not_hide_a_difference() -> None:
     load = np.where(np.arange(40) % 3 == 0, 0.0, 1.0)
     x = 0.05 + random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40)
     pair = pair_of_logs(x, random.normal(0, 0.002, 40) + load * random.uniform(0, 1, 40))
-    comparison = judged(
-        Case(
-            Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.02, 0.01)),
-            pair,
-            (verdict.examine(pair),),
-        )
-    )
+    comparison = judged(case_of(pair, [verdict.examine(pair)]))
     assert comparison.verdict in (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN)
-    assert comparison.unadjusted is not None
-    assert comparison.unadjusted.lo < 1.051 < comparison.unadjusted.hi
+    unadjusted = require(comparison.unadjusted)
+    assert unadjusted.lo < 1.051 < unadjusted.hi
 
 
 @pytest.mark.parametrize(
@@ -208,13 +181,7 @@ def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> No
 
     def examined(x: np.ndarray, y: np.ndarray) -> Comparison:
         pair = pair_of_logs(x, y)
-        return judged(
-            Case(
-                Comparison.unjudged("x", "y", "wall", "headline", Thresholds(0.001, 0.0)),
-                pair,
-                (verdict.examine(pair),),
-            )
-        )
+        return judged(case_of(pair, [verdict.examine(pair)], margin=0.001, smallest=0.0))
 
     for seed in range(120):
         mde = examined(*np.random.default_rng(seed).exponential(0.03, (2, 40))).mde
