@@ -7,6 +7,7 @@ numbers come from a seeded generator.
 import math
 import random
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -56,6 +57,8 @@ sys.path.insert(
 )  # the folder is not a package
 
 import made_record
+
+from bench_framework.report.blocks import Block, Document, Table
 
 builds, host, prepared = made_record.builds, made_record.host, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
@@ -552,17 +555,37 @@ def sample(rounds: int = ROUNDS) -> ReportData:
     )
 
 
-def judged_again(data: ReportData, **changes: object) -> ReportData:
+def with_plan(data: ReportData, **changes: Any) -> ReportData:
+    """Return the record with parts of its plan replaced."""
+    return replace(data, plan=replace(data.plan, **changes))
+
+
+def with_judgement(data: ReportData, **changes: Any) -> ReportData:
+    """Return the record with parts of its judgement replaced, and with the same claims."""
+    return replace(data, judgement=replace(data.judgement, **changes))
+
+
+def judged_again(data: ReportData, **changes: Any) -> ReportData:
     """Return the record with parts of its judgement replaced, and with new claims."""
-    judged = replace(data.judgement, **changes)  # type: ignore[arg-type]  # fields of a judgement
-    claims = claims_of(data.plan, judged, {build.id: build for build in data.builds}, data.inputs)
-    return replace(data, judgement=replace(judged, claims=claims))
+    changed = with_judgement(data, **changes)
+    binaries = {build.id: build for build in data.builds}
+    return with_judgement(
+        changed, claims=claims_of(data.plan, changed.judgement, binaries, data.inputs)
+    )
 
 
-def with_structure(data: ReportData, **changes: object) -> ReportData:
+def all_tables(document: Document) -> list[Table]:
+    return [table for section in document.sections for table in tables_in(section.blocks)]
+
+
+def tables_in(blocks: Iterable[Block]) -> list[Table]:
+    """Return the tables among the blocks of a section."""
+    return [block for block in blocks if isinstance(block, Table)]
+
+
+def with_structure(data: ReportData, **changes: Any) -> ReportData:
     """Return the record with parts of its structure replaced, and with new claims."""
-    structure = replace(data.judgement.structure, **changes)  # type: ignore[arg-type]
-    return judged_again(data, structure=structure)
+    return judged_again(data, structure=replace(data.judgement.structure, **changes))
 
 
 def with_sign_change(data: ReportData) -> ReportData:

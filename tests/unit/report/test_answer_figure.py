@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import figure_records as records
 import pytest
+from report_sample import with_judgement, with_plan
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -64,8 +65,7 @@ def test_the_variants_of_the_takeaways_are_in_the_figure() -> None:
     cell = next(c for c in data.plan.cells if data.plan.variant(c.variant_id).label == missing)
     fact = facts.AuthorText(kind="takeaway", parts=("As measured.",))
     claim = Claim("As measured.", cells=(cell.id,), fact=fact)
-    judgement = replace(data.judgement, claims=(*data.judgement.claims, claim))
-    figure = figure_of(replace(data, judgement=judgement))
+    figure = figure_of(with_judgement(data, claims=(*data.judgement.claims, claim)))
     assert missing in {p.label for p in figure.points}
     assert len(figure.points) == len(drawn)
 
@@ -84,8 +84,7 @@ def test_what_does_not_suffice_for_a_kind_has_intervals() -> None:
             c.id for c in sizes.plan.cells if sizes.plan.input(c.input_id).name == f"{size}MiB"
         }
         summaries = tuple(s for s in sizes.judgement.summaries if s.cell_id in cells)
-        judgement = replace(sizes.judgement, summaries=summaries)
-        assert figure_of(replace(sizes, judgement=judgement)).chart == "forest"
+        assert figure_of(with_judgement(sizes, summaries=summaries)).chart == "forest"
     # A change of 10 % cannot be seen on an axis of three decades.
     assert figure_of(records.revisions({1: 1.1, 1000: 1.1})).chart == "forest"
 
@@ -152,7 +151,7 @@ class TestSteps:
     def test_a_contrast_with_the_last_step_gives_the_reference(self) -> None:
         data = records.ladder()
         claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
-        data = replace(data, judgement=replace(data.judgement, claims=claims))
+        data = with_judgement(data, claims=claims)
         last, rayon = data.plan.variants[-2:]
         contrast = NamedContrast("against Rayon", last.id, rayon.id, (), "wall")
         plan = replace(data.plan, further_baselines=(), contrasts=(contrast,))
@@ -162,9 +161,9 @@ class TestSteps:
 
     def test_the_recommended_variant_is_a_reference(self) -> None:
         data = records.ladder()
-        plan = replace(data.plan, further_baselines=(), contrasts=())
         (claim,) = recommended(data)
-        assert figure_of(replace(data, plan=plan)).points[-1].label == claim.subject
+        alone = with_plan(data, further_baselines=(), contrasts=())
+        assert figure_of(alone).points[-1].label == claim.subject
 
 
 def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure]) -> None:
@@ -181,9 +180,8 @@ def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure
     assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a01.60×\u00a0slower", loop.text)
     # The line of a variant is the interval from which its verdict follows.
     (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
-    compared = require(data.comparison(cell.id, data.metric))
-    assert compared.shown is not None
-    ends = (streaming.x / compared.shown.hi, streaming.x / compared.shown.lo)
+    shown = require(require(data.comparison(cell.id, data.metric)).shown)
+    ends = (streaming.x / shown.hi, streaming.x / shown.lo)
     assert (loop.x_lo, loop.x_hi) == pytest.approx(ends)
 
 
@@ -343,7 +341,7 @@ def test_one_scale_of_changes_per_page(ratios: tuple[float, ...], factors: bool)
         replace(c, shown=intervals.get(c.cell_id)) if c.metric == data.metric else c
         for c in data.judgement.comparisons
     )
-    data = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    data = with_judgement(data, comparisons=comparisons)
     assert data.in_times == factors
     assert amounts.amount(data, 0.8) == ("1.25× faster" if factors else "−20\u202f%")
     assert amounts.amount(data, 1.001) == ("1.00×" if factors else "+0.1\u202f%")
@@ -352,7 +350,7 @@ def test_one_scale_of_changes_per_page(ratios: tuple[float, ...], factors: bool)
 def test_the_mark_shows_which_way_a_value_moved_if_larger_is_better() -> None:
     data = records.many(3)
     comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
-    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    higher = with_judgement(data, comparisons=comparisons)
     assert amounts.lead(data, 0.8, Verdict.BETTER) == "▼ −20\u202f%"
     assert amounts.lead(higher, 1.25, Verdict.BETTER) == "▲ +25\u202f%"
     smaller, larger = (amounts.caption(d, [Verdict.BETTER]) for d in (data, higher))

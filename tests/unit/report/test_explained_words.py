@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from report_sample import with_judgement
 
 from bench_framework.features.document import build_document
 from bench_framework.model.facts import Claim, NotMeasured
@@ -28,7 +29,7 @@ def hole(number: int, reason: str) -> Claim:
 
 def with_holes(data: ReportData, *claims: Claim) -> ReportData:
     rest = tuple(c for c in data.judgement.claims if c.kind != "not-measured")
-    return replace(data, judgement=replace(data.judgement, claims=(*rest, *claims)))
+    return with_judgement(data, claims=(*rest, *claims))
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import pytest
 
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage, GateRow
+from tests.build import require
 
 COUNT, SECONDS, TEXT = r"\d+", r"\d+\.\d{3}", r"(?s).*"
 RESULTS = ("failure", "error", "skipped")
@@ -124,6 +125,5 @@ def test_what_passed_is_in_the_output_of_the_suite() -> None:
 def test_active_characters_of_names_are_escaped() -> None:
     text = junit.document_of(page(replace(row("worse"), cell=HOSTILE)))
     assert not set(text) & set("\x00\x1b\u202e\ufffe\uffff")
-    case = validate(text).find("testcase")
-    assert case is not None
+    case = require(validate(text).find("testcase"))
     assert case.get("name", "").startswith('a|b <x y="1">&amp; ]]> --> \\x00\\x1b[31m')

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from report_sample import with_judgement, with_plan
+
 from bench_framework.model.reasons import message
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.model.result.judgement import CellState
@@ -11,6 +13,7 @@ from bench_framework.report.charts.drift import drift
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
 from bench_framework.report.sections.unmeasured import UNMEASURED
+from tests.build import require
 
 
 def cache_check(data: ReportData, state: PageCache | None, **sensors: int) -> tuple[str, str]:
@@ -29,8 +32,8 @@ def test_a_cache_is_warm_only_where_it_was_checked(data: ReportData) -> None:
     assert mark == "pass"
     count = len(data.measured_blocks)
     assert figure == (
-        f"warm: {count} of {count} samples verified; 100.0\u202f% of the input in memory before "
-        "the sample; "
+        f"warm: {count} of {count} samples verified; "
+        "100.0\u202f% of the input in memory before the sample; "
         f"none of {count} samples read from the device"
     )
     mark, figure = cache_check(
@@ -41,10 +44,7 @@ def test_a_cache_is_warm_only_where_it_was_checked(data: ReportData) -> None:
 
 
 def test_a_cache_that_was_not_verified_to_be_cold_fails_the_check(data: ReportData) -> None:
-    cold = replace(
-        data,
-        plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells)),
-    )
+    cold = with_plan(data, cells=tuple(replace(c, cache="cold") for c in data.plan.cells))
     mark, figure = cache_check(cold, PageCache("cold", 0.0, 1.0), device_bytes=10 << 20)
     assert mark == "pass"
     count = len(data.measured_blocks)
@@ -54,11 +54,8 @@ def test_a_cache_that_was_not_verified_to_be_cold_fails_the_check(data: ReportDa
 
 def test_configurations_without_the_requested_cold_cache_are_listed(data: ReportData) -> None:
     def lines(states: tuple[CellState, ...]) -> str:
-        changed = replace(
-            data,
-            plan=replace(data.plan, cells=tuple(replace(c, cache="cold") for c in data.plan.cells)),
-            judgement=replace(data.judgement, states=states),
-        )
+        planned = with_plan(data, cells=tuple(replace(c, cache="cold") for c in data.plan.cells))
+        changed = with_judgement(planned, states=states)
         lists = [b for b in UNMEASURED.build(changed) if isinstance(b, Bullets)]
         return "\n".join(item.text for item in lists[-1].items)
 
@@ -93,12 +90,10 @@ def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
 
 
 def test_flagged_blocks_have_rings_in_the_drift_plot_and_are_counted(data: ReportData) -> None:
-    figure = drift(data)
-    assert figure is not None
+    figure = require(drift(data))
     rings = sum(point.strong for point in figure.points)
     assert 0 < rings < len(figure.points)
     assert f"disturbed by other load ({rings})" in figure.desc
-    assert figure.table is not None
     column = [c.title for c in figure.table.columns].index("Flagged")
     assert sum(int(row.cells[column].text) for row in figure.table.rows) == rings
 
@@ -109,11 +104,10 @@ def test_the_caption_has_cold_cache_where_every_run_had_one(data: ReportData) ->
     cold = tuple(
         replace(s, cache="cold") if s.state == "measured" else s for s in data.judgement.states
     )
-    all_cold = replace(data, judgement=replace(data.judgement, states=cold))
+    all_cold = with_judgement(data, states=cold)
     assert all_cold.cold(item) == ", cold cache"
     assert f"{item.label}, cold cache: median" in headline_table(all_cold, item, "x").caption
-    first = next(
-        s for s in cold if s.cell_id in {c.id for c in data.arms(item.id)} and s.state == "measured"
-    )
+    here = {c.id for c in data.arms(item.id)}
+    first = next(s for s in cold if s.cell_id in here and s.state == "measured")
     mixed = tuple(replace(s, cache="unknown") if s is first else s for s in cold)
-    assert replace(data, judgement=replace(data.judgement, states=mixed)).cold(item) == ""
+    assert with_judgement(data, states=mixed).cold(item) == ""

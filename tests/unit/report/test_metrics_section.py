@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+from report_sample import tables_in, with_judgement, with_plan
+
 from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
-from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.result.judgement import Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Table
@@ -16,26 +18,13 @@ REQUESTS = DeclaredMetric("requests", "stdout", "1/s", direction="higher", about
 
 def counted(cell_id: str, metric: str, *values: float, rounds: int = 0) -> Summary:
     middle = sorted(values)[len(values) // 2]
-    return Summary(
-        cell_id,
-        metric,
-        rounds,
-        len(values),
-        0,
-        middle,
-        None,
-        None,
-        middle,
-        None,
-        min(values),
-        max(values),
-        None,
-    )
+    figures = (middle, None, None, middle, None, min(values), max(values), None)
+    return Summary(cell_id, metric, rounds, len(values), 0, *figures)
 
 
 def with_counts(data: ReportData) -> ReportData:
     """Return the sample with instructions, faults and a declared metric on the first input."""
-    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
+    arms = measured_arms(data)
     base = next(c for c in arms if c.role is Role.BASELINE)
     counts = [
         s
@@ -57,20 +46,25 @@ def with_counts(data: ReportData) -> ReportData:
         shown=Interval(0.9, 0.88, 0.92, 0.95),
         direction="higher",
     )
-    judgement = data.judgement
-    return replace(
+    judged = with_judgement(
         data,
-        plan=replace(data.plan, metrics=(REQUESTS,), instructions=InstructionPolicy()),
-        judgement=replace(
-            judgement,
-            summaries=(*judgement.summaries, *counts),
-            comparisons=(*judgement.comparisons, better),
-        ),
+        summaries=(*data.judgement.summaries, *counts),
+        comparisons=(*data.judgement.comparisons, better),
     )
+    return with_plan(judged, metrics=(REQUESTS,), instructions=InstructionPolicy())
+
+
+def measured_arms(data: ReportData) -> list[Cell]:
+    """Return the measured configurations of the first input."""
+    return [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
+
+
+def first_table(data: ReportData) -> Table:
+    return tables_in(build(data))[0]
 
 
 def test_each_input_has_its_table_with_n(data: ReportData) -> None:
-    tables = [block for block in build(with_counts(data)) if isinstance(block, Table)]
+    tables = tables_in(build(with_counts(data)))
     assert tables
     for table in tables:
         assert [table.columns[0].title, table.columns[-1].title] == ["Variant", "n"]
@@ -78,7 +72,7 @@ def test_each_input_has_its_table_with_n(data: ReportData) -> None:
 
 
 def test_counts_have_units_and_a_metric_that_is_always_zero_has_no_column(data: ReportData) -> None:
-    table = next(block for block in build(with_counts(data)) if isinstance(block, Table))
+    table = first_table(with_counts(data))
     titles = [column.title for column in table.columns]
     assert {"Instructions, million", "Minor page faults", "Requests, 1/s"} <= set(titles)
     assert "Major page faults per second" in titles
@@ -91,13 +85,13 @@ def test_counts_have_units_and_a_metric_that_is_always_zero_has_no_column(data: 
 
 def test_the_note_explains_counts_from_outside_timing(data: ReportData) -> None:
     counts = with_counts(data)
-    table = next(block for block in build(counts) if isinstance(block, Table))
+    table = first_table(counts)
     assert "counted outside timing, in one run of each variant" in table.note
     assert "valgrind, 2 repetitions, within 0.02\u202f% of each other" in table.note
     assert "do not include I/O, locks and waiting" in table.note
     timed = tuple(s for s in counts.judgement.summaries if s.n_rounds)
-    inside = replace(counts, judgement=replace(counts.judgement, summaries=timed))
-    table = next(block for block in build(inside) if isinstance(block, Table))
+    inside = with_judgement(counts, summaries=timed)
+    table = first_table(inside)
     assert table.note == ""
 
 
@@ -106,7 +100,7 @@ def test_a_declared_metric_has_its_unit(data: ReportData) -> None:
 
 
 def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: ReportData) -> None:
-    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
+    arms = measured_arms(data)
     counts = [
         s
         for number, cell in enumerate(arms)
@@ -121,8 +115,8 @@ def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: Repo
     ]
     builds = tuple(replace(build, describe={"metrics": announced}) for build in data.builds)
     data = replace(data, builds=builds)
-    constant = replace(data, judgement=replace(data.judgement, summaries=summaries))
-    table = next(block for block in build(constant) if isinstance(block, Table))
+    constant = with_judgement(data, summaries=summaries)
+    table = first_table(constant)
     titles = [column.title for column in table.columns]
     assert "Files" not in titles
     assert "Reads" in titles
@@ -133,23 +127,22 @@ def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: Repo
         counted(arms[-1].id, "files", 255.0, 256.0, rounds=12),
         summaries[-1],
     )
-    varying = replace(data, judgement=replace(data.judgement, summaries=one_differs))
-    table = next(block for block in build(varying) if isinstance(block, Table))
+    varying = with_judgement(data, summaries=one_differs)
+    table = first_table(varying)
     assert "Files" in [column.title for column in table.columns]
     assert not any("The same" in line for line in table.legend)
 
 
 def test_a_table_too_wide_for_paper_is_split_without_loss(data: ReportData) -> None:
-    arms = [c for c in data.arms(data.plan.inputs[0].id) if data.state(c.id).state == "measured"]
+    arms = measured_arms(data)
     names = [f"own_{number}" for number in range(20)]
     counts = [
         counted(c.id, n, float(i + j), rounds=12)
         for i, c in enumerate(arms)
         for j, n in enumerate(names)
     ]
-    judgement = replace(data.judgement, summaries=(*data.judgement.summaries, *counts))
-    blocks = build(replace(data, judgement=judgement))
-    tables = [b for b in blocks if isinstance(b, Table) and b.anchor.startswith("metrics-1-")]
+    wide = with_judgement(data, summaries=(*data.judgement.summaries, *counts))
+    tables = [t for t in tables_in(build(wide)) if t.anchor.startswith("metrics-1-")]
     assert [t.anchor for t in tables] == ["metrics-1-own-1", "metrics-1-own-2", "metrics-1-own-3"]
     titles = [column.title for table in tables for column in table.columns]
     assert [t for t in titles if t.startswith("Own")] == [

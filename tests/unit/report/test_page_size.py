@@ -12,23 +12,19 @@ sys.path.insert(
 )  # the folder is not a package
 
 import made_record
+from report_sample import all_tables
 
 from bench_framework.features.document import build_document
 from bench_framework.report import figures
-from bench_framework.report.blocks import Table
 from bench_framework.report.render import html
 from bench_framework.report.render.templates import Templates
-
-
-def tables(document: Document) -> list[Table]:
-    return [b for s in document.sections for b in s.blocks if isinstance(b, Table)]
 
 
 def require_complete_and_small(page: str, document: Document, most: int) -> None:
     """Check the size of a page in bytes, and that it has every figure and every row."""
     assert len(page.encode()) <= most
     assert page.count("<svg ") - page.count('<svg class="interval') == len(document.figures())
-    assert page.count('<th scope="row">') >= sum(len(t.rows) for t in tables(document))
+    assert page.count('<th scope="row">') >= sum(len(t.rows) for t in all_tables(document))
 
 
 def test_the_page_of_the_sample_is_small(document: Document, page: str) -> None:
@@ -43,5 +39,5 @@ def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int
     drawn = figures.drawings(document)
     inline = {f.anchor: figures.inline(drawn[f.anchor], f) for f in document.figures()}
     require_complete_and_small(html.render(document, data, Templates(), inline), document, most)
-    assert sum(len(t.rows) for t in tables(document)) > 4 * cells
-    assert sum(len(t.rows) for t in tables(document) if t.anchor.startswith("all-")) == cells
+    assert sum(len(t.rows) for t in all_tables(document)) > 4 * cells
+    assert sum(len(t.rows) for t in all_tables(document) if t.anchor.startswith("all-")) == cells

@@ -6,7 +6,7 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
-from report_sample import ROUNDS
+from report_sample import ROUNDS, with_judgement, with_plan
 
 from bench_framework.features.document import build_document
 from bench_framework.model.record.sensors import Sensors
@@ -55,19 +55,16 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     piled = structure.contributions[0]
     rest = replace(piled.steps[0].contrast, verdict=Verdict.INCONCLUSIVE)
     structure = replace(structure, contributions=(replace(piled, design="alone", remainder=rest),))
-    document = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
+    document = build_document(with_judgement(data, structure=structure))
     (figure,) = figures_of(document, "waterfall")
     assert figure.title.startswith("Each change alone vs")
     assert {p.y for p in figure.points} == {1.0}  # the bars are not stacked
     interaction = next(p for p in figure.points if p.label == "interaction / unexplained")
     row = next(row for row in figure.table.rows if row.cells[1].text == "interaction / unexplained")
     assert interaction.text == f"{row.cells[3].text} {row.cells[4].text}"
-    assert rest.shown is not None
-    assert (interaction.x, interaction.x_lo, interaction.x_hi) == (
-        rest.shown.ratio,
-        rest.shown.lo,
-        rest.shown.hi,
-    )
+    shown = require(rest.shown)
+    ends = (shown.ratio, shown.lo, shown.hi)
+    assert (interaction.x, interaction.x_lo, interaction.x_hi) == ends
     svg = figures.draw(figure)
     assert "fill-opacity" not in svg  # a bar would have it
     assert svg.count("<use") == len(figure.points)
@@ -200,7 +197,7 @@ def test_the_edges_of_a_map_have_the_figures_of_the_table_of_effects(
 
     turning = tuple(replace(e, pooled=False) for e in data.judgement.structure.effects)
     structure = replace(data.judgement.structure, effects=turning)
-    changed = build_document(replace(data, judgement=replace(data.judgement, structure=structure)))
+    changed = build_document(with_judgement(data, structure=structure))
     means = [p.text for p in figures_of(changed, "grid")[0].points if p.strong]
     assert set(means) <= {"changes sign", "baseline", "—"}
     assert "changes sign" in means
@@ -222,11 +219,11 @@ def test_axes_that_are_not_crossed_make_no_map_and_an_experiment_can_fill_it(
         for v in data.plan.variants
         if v.label in {"rayon+system", "smol+system", "rayon+jemalloc"}
     ]
-    star = replace(data, plan=replace(data.plan, variants=tuple(corner)))
+    star = with_plan(data, variants=tuple(corner))
     assert grid_of(star, item, table) is None
     fourth = next(v for v in data.plan.variants if v.label == "smol+jemalloc")
     experiment = replace(fourth, experiment="both")
-    full = replace(data, plan=replace(data.plan, variants=(*corner, experiment)))
+    full = with_plan(data, variants=(*corner, experiment))
     figure = require(grid_of(full, item, table))
     assert len([p for p in figure.points if not p.strong]) == 4
 
@@ -241,7 +238,7 @@ def test_shades_are_symmetric_and_limited(ratio: float | None, shade: float) -> 
 
 def test_one_axis_makes_no_map(data: ReportData) -> None:
     axes = tuple(a for a in data.plan.axes if a.name != "allocator")
-    document = build_document(replace(data, plan=replace(data.plan, axes=axes)))
+    document = build_document(with_plan(data, axes=axes))
     assert figures_of(document, "grid") == []
 
 

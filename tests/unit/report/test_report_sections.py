@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
+from report_sample import tables_in, with_judgement, with_plan
 
 from bench_framework.claims import factory
 from bench_framework.features.document import SECTIONS, build_document
@@ -34,7 +35,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import main_table, revision_cells, revision_table
-from bench_framework.report.sections import headline, masthead, summary, unmeasured
+from bench_framework.report.sections import headline, masthead, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL
@@ -44,13 +45,7 @@ from tests.build import require
 
 
 def section(document: Document, code: str) -> Section:
-    part = document.section(code)
-    assert part is not None, f"{code} is missing"
-    return part
-
-
-def tables(part: Section) -> list[Table]:
-    return [block for block in part.blocks if isinstance(block, Table)]
+    return require(document.section(code))
 
 
 def row(table: Table, label: str) -> Row:
@@ -99,7 +94,7 @@ def test_the_first_line_states_the_verified_page_cache(
         replace(state, cache=caches[number > 0])
         for number, state in enumerate(data.judgement.states)
     )
-    of_caches = replace(data, judgement=replace(data.judgement, states=states))
+    of_caches = with_judgement(data, states=states)
     lines = {one.name: one.value for one in masthead.lines(of_caches)}
     assert lines.get("Page cache", "") == line
 
@@ -128,7 +123,6 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
         blocks = section(build_document(data), "S02").blocks
         return [item.lead for block in blocks if isinstance(block, Bullets) for item in block.items]
 
-    judgement = data.judgement
     (first, *_) = data.claims("answer")
     contrast = next(c for c in data.claims("contrast") if lead(c) == "Smol against rayon")
     answer = replace(
@@ -138,10 +132,9 @@ def test_a_contrast_that_the_answer_contains_is_not_repeated(data: ReportData) -
         metric=contrast.metric,
         verdict=Verdict.BETTER,
     )
-    claims = tuple(answer if c == first else c for c in judgement.claims)
+    claims = tuple(answer if c == first else c for c in data.judgement.claims)
     assert "Smol against rayon" in leads(data)
-    changed = replace(data, judgement=replace(judgement, claims=claims))
-    assert "Smol against rayon" not in leads(changed)
+    assert "Smol against rayon" not in leads(with_judgement(data, claims=claims))
 
 
 def test_the_results_are_a_table_of_the_largest_input_then_all_inputs(document: Document) -> None:
@@ -173,18 +166,20 @@ def test_only_a_short_table_describes_its_variants(
     assert not any(r.cells[0].about for r in main_table(data, item, "x").rows)
 
 
-def test_a_large_noise_floor_is_a_warning_of_the_answer(data: ReportData) -> None:
-    def warnings(floor: float) -> list[str]:
+def test_a_large_noise_floor_is_a_warning_of_the_answer_and_rounded_in_one_way(
+    data: ReportData,
+) -> None:
+    def with_floor(floor: float) -> tuple[list[str], str]:
         floors = tuple(replace(f, fraction=floor) for f in data.judgement.floors)
-        judgement = replace(data.judgement, floors=floors)
-        blocks = summary.build(replace(data, judgement=judgement))
-        return [
-            s.text for b in blocks if isinstance(b, Box) for s in b.sentences if b.tone == "warning"
-        ]
+        document = build_document(with_judgement(data, floors=floors))
+        boxes = [b for b in section(document, "S02").blocks if isinstance(b, Box)]
+        warnings = [s.text for b in boxes for s in b.sentences if b.tone == "warning"]
+        return warnings, dict(document.facts)["Noise floor (95\u202f% interval)"]
 
-    assert warnings(0.01) == []
-    (text,) = warnings(0.13312)
-    assert text == ("Differences below the noise floor of 14\u202f% can remain undetected.")
+    assert with_floor(0.01)[0] == []
+    (text,), fact = with_floor(0.13312)
+    assert text == "Differences below the noise floor of 14\u202f% can remain undetected."
+    assert "14\u202f%" in fact
 
 
 def test_several_declared_metrics_leave_room_for_memory_and_effects(data: ReportData) -> None:
@@ -203,9 +198,7 @@ def test_a_time_agrees_with_its_ratio(data: ReportData, direction: str, expected
         replace(c, shown=Interval(1.25, 1.2, 1.3, 0.95), direction=direction)  # type: ignore[arg-type]
         for c in data.judgement.comparisons
     )
-    table = main_table(
-        replace(data, judgement=replace(data.judgement, comparisons=compared)), item, "x"
-    )
+    table = main_table(with_judgement(data, comparisons=compared), item, "x")
     baseline = next(r for r in table.rows if r.baseline)
     assert not baseline.cells[1].text.startswith("≈")
     other = row(table, "smol+jemalloc").cells[1]
@@ -233,9 +226,7 @@ def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData
         for c in data.judgement.comparisons
         if c.unadjusted is not None and 1 / 1.5 < c.unadjusted.ratio < 1.5 and c.metric == "wall"
     ]
-    table = main_table(
-        replace(data, judgement=replace(data.judgement, comparisons=tuple(small))), item, "x"
-    )
+    table = main_table(with_judgement(data, comparisons=tuple(small)), item, "x")
     changes = [r.cells[2].text for r in table.rows if isinstance(r.cells[2].value, float)]
     assert all("\u202f%" in text or text == "baseline" for text in changes)
     assert row(table, "smol+jemalloc").cells[2].text.startswith("· −")
@@ -244,7 +235,7 @@ def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData
 def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportData) -> None:
     item = data.plan.inputs[-1]
     comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
-    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    higher = with_judgement(data, comparisons=comparisons)
     lower, cells = (row(main_table(d, item, "x"), "smol+jemalloc").cells for d in (data, higher))
     assert lower[2].text == "▼ −10.6\u202f% [−12.2, −8.9]"
     assert cells[2].text == "▲ +11.8\u202f% [+9.8, +13.9]"
@@ -306,15 +297,15 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
 
 def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:
     published = Published("Blocks", "", "", (), decisions=True)
-    other = replace(data, plan=replace(data.plan, published=published))
-    changes = [tables(section(build_document(d), "S11"))[0] for d in (data, other)]
+    other = with_plan(data, published=published)
+    changes = [tables_in(section(build_document(d), "S11").blocks)[0] for d in (data, other)]
     assert [c.columns[1].title for c in changes] == ["The author", "The original report"]
 
 
 def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: ReportData) -> None:
     experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
-    plan = replace(data.plan, experiments=experiments)
-    rows = tables(section(build_document(replace(data, plan=plan)), "S11"))[0].rows
+    changed = with_plan(data, experiments=experiments)
+    rows = tables_in(section(build_document(changed), "S11").blocks)[0].rows
     assert [r.cells[0].text for r in rows] == [e.name for e in experiments]
     assert rows[1].cells[0].about == "allocator: jemalloc; a hope"
     assert {r.cells[1].text for r in rows} == {"adopted"}
@@ -329,8 +320,8 @@ def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: Repor
 
 def test_a_change_that_was_rejected_and_gains_is_to_be_looked_at_again(data: ReportData) -> None:
     experiments = tuple(replace(e, decision="rejected") for e in data.plan.experiments)
-    plan = replace(data.plan, experiments=experiments)
-    rows = tables(section(build_document(replace(data, plan=plan)), "S11"))[0].rows
+    changed = with_plan(data, experiments=experiments)
+    rows = tables_in(section(build_document(changed), "S11").blocks)[0].rows
     assert texts(rows[1])[-1] == "look again"
 
 
@@ -339,8 +330,8 @@ def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation
 ) -> None:
     assert {c.subject for c in data.claims("recommendation")} == {"smol+jemalloc"}
     experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
-    document = build_document(replace(data, plan=replace(data.plan, experiments=experiments)))
-    assert [texts(r)[-1] for r in tables(section(document, "S11"))[0].rows] == [
+    document = build_document(with_plan(data, experiments=experiments))
+    assert [texts(r)[-1] for r in tables_in(section(document, "S11").blocks)[0].rows] == [
         "small loss",
         "yes",
         "inconclusive, but recommended",
@@ -365,7 +356,7 @@ def test_the_limit_has_what_is_expected_achieved_and_lost(data: ReportData) -> N
         row("limit_of_the_slow_disk", "min(rate(read), rate(slow))", 1.25e9),
         row("slow_disk_share", "rate(slow) / limit_of_the_slow_disk", 0.8),
     )
-    facts, other = LIMIT.build(replace(data, judgement=replace(data.judgement, derived=rows)))
+    facts, other = LIMIT.build(with_judgement(data, derived=rows))
     assert isinstance(facts, Facts)
     assert isinstance(other, Facts)
     assert other.pairs[0][0] == "Expected limit, input 200MiB (of the slow disk)"
@@ -411,8 +402,7 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
 
 def test_a_baseline_whose_output_varies_is_not_called_different_work(data: ReportData) -> None:
     (item, *_) = data.plan.inputs
-    baseline = data.plan.baseline_cell(item.id)
-    assert baseline is not None
+    baseline = require(data.plan.baseline_cell(item.id))
     other = next(c for c in data.plan.cells_of(item.id) if c.role is Role.CANDIDATE)
     events = (Event("BX334", "differs", cell_id=c.id) for c in (other, baseline))
     document = build_document(replace(data, events=(*data.events, *events)))
@@ -424,16 +414,15 @@ def test_a_baseline_whose_output_varies_is_not_called_different_work(data: Repor
 
 def test_a_warning_that_begins_with_the_name_of_a_variant_keeps_its_case(data: ReportData) -> None:
     changed = replace(data, events=(Event("BX205", "n=1 failed"),))
-    texts = [
-        s.text for b in unmeasured.how_sure(changed) if isinstance(b, Bullets) for s in b.items
-    ]
+    lists = [b for b in unmeasured.how_sure(changed) if isinstance(b, Bullets)]
+    texts = [s.text for b in lists for s in b.items]
     assert "n=1 failed." in texts
 
 
 def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: ReportData) -> None:
     limited = Event("BX312", "parser=sonic-rs runs below what this machine offers: built for sse2")
-    judged = replace(data.judgement, events=(*data.judgement.events, limited))
-    by_label = {c.label: c for c in checks.checks(replace(data, judgement=judged))}
+    judged = with_judgement(data, events=(*data.judgement.events, limited))
+    by_label = {c.label: c for c in checks.checks(judged)}
     assert by_label["builds for this machine"].mark == "warn"
     assert "built for sse2" in by_label["builds for this machine"].figure
     assert "builds for this machine" not in {c.label for c in checks.checks(data)}
@@ -444,7 +433,7 @@ def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: Rep
         replace(s, effective={"simd": "avx2" if n else "sse2"})
         for n, s in enumerate(data.judgement.states)
     )
-    judged = replace(data, judgement=replace(data.judgement, states=states))
+    judged = with_judgement(data, states=states)
     table = next(b for b in TECHNICAL.build(judged) if isinstance(b, Table) and b.anchor == "modes")
     assert [[c.text for c in row.cells[:2]] for row in table.rows] == [
         ["simd", "avx2"],
@@ -455,7 +444,7 @@ def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: Rep
 
 def test_the_table_of_binaries_names_a_wrapper_of_the_compiler(data: ReportData) -> None:
     builds = tuple(replace(build, wrapper="sccache 9.8") for build in data.builds)
-    binaries = tables(section(build_document(replace(data, builds=builds)), "S22"))[0]
+    binaries = tables_in(section(build_document(replace(data, builds=builds)), "S22").blocks)[0]
     assert "1.91.0, sccache 9.8" in texts(binaries.rows[0])
 
 
@@ -466,7 +455,7 @@ def test_the_table_of_binaries_names_direct_dependencies_once(data: ReportData) 
         replace(first, direct_dependencies=shared),
         *(replace(b, direct_dependencies=(*shared, ("tikv-jemallocator", "0.6"))) for b in others),
     )
-    binaries = tables(section(build_document(replace(data, builds=builds)), "S22"))[0]
+    binaries = tables_in(section(build_document(replace(data, builds=builds)), "S22").blocks)[0]
     everywhere, some = binaries.legend
     assert everywhere == "Direct dependencies: clap 4.6, rayon 1.11."
     users = [v.label for v in data.plan.variants if v.build_id != first.id]
@@ -482,7 +471,7 @@ def test_the_answer_says_that_there_is_no_result(empty: ReportData) -> None:
 
 
 def test_sections_without_data_are_omitted_and_listed_with_the_reason(empty: ReportData) -> None:
-    document = build_document(replace(empty, judgement=replace(empty.judgement, derived=())))
+    document = build_document(with_judgement(empty, derived=()))
     assert {part.code for part in document.sections} == {"S02", "S19", "S24", "S25", "S30", "S32"}
     assert dict(document.missing)["Memory"] == "memory was not measured"
 
@@ -622,33 +611,11 @@ class TestBudget:
         assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
         assert "a bound is a limit" in str(section(bounded, "S30").blocks).lower()
         (outputs,) = [
-            c
-            for c in checks.checks(replace(data, plan=replace(data.plan, cells=cells)))
-            if c.label == "outputs"
+            c for c in checks.checks(with_plan(data, cells=cells)) if c.label == "outputs"
         ]
         assert outputs.figure.endswith("; 1 bound checked separately")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
-
-
-class TestNoiseFloor:
-    """The noise floor is one figure on a page."""
-
-    @staticmethod
-    def _with(data: ReportData, fraction: float) -> Document:
-        floors = tuple(replace(f, fraction=fraction) for f in data.judgement.floors)
-        return build_document(replace(data, judgement=replace(data.judgement, floors=floors)))
-
-    def test_it_is_rounded_in_one_way_everywhere(self, data: ReportData) -> None:
-        rounded = self._with(data, 0.13312)
-        percent = "14\u202f%"
-        (box,) = (
-            b for b in section(rounded, "S02").blocks if isinstance(b, Box) and b.tone == "warning"
-        )
-        assert box.sentences[0].text.endswith(
-            f"below the noise floor of {percent} can remain undetected."
-        )
-        assert percent in dict(rounded.facts)["Noise floor (95\u202f% interval)"]
 
 
 def test_where_all_are_best_no_variant_is_bold_or_recommended(
@@ -659,18 +626,16 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
         for group in data.judgement.best
     )
     claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
-    judged = replace(data.judgement, best=everyone, claims=claims)
-    equal = build_document(replace(data, judgement=judged))
-    for table in (*tables(section(equal, "S03")), *tables(section(equal, "S29"))):
-        assert not [r for r in table.rows if r.strong]
-    assert not [
-        p
-        for b in section(equal, "S02").blocks
-        if isinstance(b, Figure)
-        for p in b.points
-        if p.strong
-    ]
-    assert [r for table in tables(section(document, "S03")) for r in table.rows if r.strong]
+    equal = build_document(with_judgement(data, best=everyone, claims=claims))
+
+    def strong(document: Document, code: str) -> bool:
+        return any(row.strong for t in tables_in(section(document, code).blocks) for row in t.rows)
+
+    assert not strong(equal, "S03")
+    assert not strong(equal, "S29")
+    figures = [b for b in section(equal, "S02").blocks if isinstance(b, Figure)]
+    assert not any(point.strong for figure in figures for point in figure.points)
+    assert strong(document, "S03")
     (again,) = section(equal, "S19").blocks
     assert isinstance(again, Code)
     assert again.text.startswith("benchctl run")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import figure_records as records
 import pytest
-from report_sample import with_sign_change, with_structure
+from report_sample import tables_in, with_judgement, with_sign_change, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
@@ -21,16 +21,13 @@ from bench_framework.model.result.structure import (
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 from bench_framework.report.context import ReportData
+from bench_framework.report.sections import summary
 from bench_framework.report.table_cells import contrast_cells
 from tests.unit.judging.conftest import Study
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.1, 1.3, 0.99), 40, 1e-9, 1e-8)
 OPEN = ContrastResult(Verdict.INCONCLUSIVE, Interval(0.99, 0.9, 1.1, 0.99), 40, 0.5, 1.0)
-
-
-def tables(blocks: tuple[Block, ...]) -> list[Table]:
-    return [b for b in blocks if isinstance(b, Table)]
 
 
 def sentences(blocks: tuple[Block, ...]) -> list[str]:
@@ -47,12 +44,12 @@ def with_cpu(data: ReportData) -> ReportData:
     changed = with_sign_change(data)
     claims = changed.judgement.claims
     more = tuple(replace(c, metric="cpu") for c in claims if c.kind == "sign-change")
-    return replace(changed, judgement=replace(changed.judgement, claims=(*claims, *more)))
+    return with_judgement(changed, claims=(*claims, *more))
 
 
 def test_a_sign_change_is_listed_with_every_input_and_the_crossing(data: ReportData) -> None:
     blocks = effects_section.sign_changes(with_sign_change(data))
-    (table,) = tables(blocks)
+    (table,) = tables_in(blocks)
     assert [row[:2] for row in texts(table)] == [
         ["size", "10MiB"],
         ["size", "50MiB"],
@@ -78,7 +75,7 @@ def test_a_sign_change_against_another_baseline_is_listed_with_its_ratios() -> N
 
     judged = judge(plan, example.blocks(wall), {}, example.inputs(), example.looks())
     data = records.report(plan, judged, example.inputs())
-    (table,) = tables(effects_section.sign_changes(data))
+    (table,) = tables_in(effects_section.sign_changes(data))
     assert [row[1] for row in texts(table)] == ["1MiB", "10MiB"]
     assert [row[4] for row in texts(table)] == ["▲ slower", "▼ faster"]
     claims = {c.id: c for c in judged.claims}
@@ -89,7 +86,7 @@ def test_a_sign_change_against_another_baseline_is_listed_with_its_ratios() -> N
 def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
     data: ReportData,
 ) -> None:
-    item = data.plan.inputs[0]
+    item = data.plan.inputs[-1]
     ids = tuple(c.id for c in data.arms(item.id)[:2])
     mean = replace(OPEN, shown=None, reason=Reason(ReasonCode.NOT_POOLED))
     effect = Effect(
@@ -101,9 +98,11 @@ def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
         cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
     )
     one = with_structure(data, effects=(effect,))
-    (where,) = tables(effects_section.sign_changes(one))
+    in_summary = [s.text for b in summary.build(one) for s in getattr(b, "items", ())]
+    assert "the sign depends on the other axes: runtime smol." in in_summary
+    (where,) = tables_in(effects_section.sign_changes(one))
     assert [row[1:3] for row in texts(where)] == [["system", "0.900"], ["jemalloc", "1.20"]]
-    (mains,) = (t for t in tables(effects_section.build(one)) if t.anchor == "effects-1-mains")
+    (mains,) = (t for t in tables_in(effects_section.build(one)) if t.anchor == "effects-3-mains")
     assert texts(mains)[0][3:7] == [
         "—",
         "",
@@ -155,7 +154,7 @@ def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
     data: ReportData,
 ) -> None:
     record = ladder(data, LESS, 0.9)
-    (table,) = tables(ablation_section.build(record))
+    (table,) = tables_in(ablation_section.build(record))
     assert [row[0] for row in texts(table)] == ["start", "1", "2", "", "total", "beyond"]
     assert [row[6] for row in texts(table)] == [
         "",
@@ -171,7 +170,7 @@ def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
 
 
 def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
-    (table,) = tables(ablation_section.build(ladder(data, OPEN, None)))
+    (table,) = tables_in(ablation_section.build(ladder(data, OPEN, None)))
     assert {row[6] for row in texts(table)} == {"", "—"}
     assert "The total is inconclusive, so there are no shares." in table.legend
 
@@ -181,8 +180,8 @@ def test_ratios_of_a_sign_change_and_of_effects_are_those_of_the_values() -> Non
     effect = ContrastResult(Verdict.BETTER, Interval(0.7, 0.6, 0.8, 0.95), 10, 0.01, 0.01)
     data = records.of_study(Study(sizes=(10, 50)), {}, changed={"10MiB": 0.7, "50MiB": 1.3})
     comparisons = tuple(replace(c, direction="higher") for c in data.judgement.comparisons)
-    higher = replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    higher = with_judgement(data, comparisons=comparisons)
     for record, expected in ((data, (0.7, 1.3)), (higher, (1 / 0.7, 1 / 1.3))):
-        (table,) = tables(effects_section.sign_changes(record))
+        (table,) = tables_in(effects_section.sign_changes(record))
         assert [row.cells[2].value for row in table.rows] == pytest.approx(expected, rel=0.01)
         assert contrast_cells(effect, record)[0].value == expected[0]

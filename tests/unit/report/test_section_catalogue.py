@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from report_sample import bare, judged_again, sample, with_sign_change
+from report_sample import bare, judged_again, sample, with_judgement, with_plan, with_sign_change
 from test_metrics_section import with_counts
 
 from bench_framework.claims.factory import Names
@@ -99,7 +99,7 @@ def paired() -> ReportData:
     given = data.comparison(one.id, data.metric)
     assert given is not None
     comparisons = (*data.judgement.comparisons, replace(given, ref_cell_id=other.id, family="best"))
-    return replace(data, judgement=replace(data.judgement, comparisons=comparisons))
+    return with_judgement(data, comparisons=comparisons)
 
 
 def profiled() -> ReportData:
@@ -123,14 +123,14 @@ def inconclusive() -> ReportData:
         for group in data.judgement.best
     )
     claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
-    return replace(data, judgement=replace(data.judgement, best=everyone, claims=claims))
+    return with_judgement(data, best=everyone, claims=claims)
 
 
 def all_measured() -> ReportData:
     """Return a record in which every planned configuration was measured, without holes."""
     data = sample()
     states = tuple(replace(s, state="measured", reason=None) for s in data.judgement.states)
-    return judged_again(replace(data, plan=replace(data.plan, holes=())), states=states)
+    return judged_again(with_plan(data, holes=()), states=states)
 
 
 def one_reference() -> ReportData:
@@ -210,7 +210,7 @@ def with_sessions() -> ReportData:
         replace(c, sessions=sessions) if c.shown and c.family == "headline" else c
         for c in data.judgement.comparisons
     )
-    data = replace(data, plan=replace(data.plan, measure=measure))
+    data = with_plan(data, measure=measure)
     return judged_again(data, comparisons=comparisons)
 
 
@@ -230,7 +230,7 @@ def by_function() -> ReportData:
     pairs = (FunctionsOfPair(*pair, changes),)
     names = Names(data.plan)
     claims = (*data.judgement.claims, *numbered(function_claims(names, pairs)))
-    return replace(data, judgement=replace(data.judgement, functions=pairs, claims=claims))
+    return with_judgement(data, functions=pairs, claims=claims)
 
 
 def with_packages() -> ReportData:

@@ -4,30 +4,21 @@ from dataclasses import replace
 
 import figure_records as records
 import pytest
-from report_sample import with_structure
+from report_sample import tables_in, with_judgement, with_plan, with_structure
 
 from bench_framework.features.ablation import section as ablation_section
-from bench_framework.features.effects import section as effects_section
 from bench_framework.features.experiments.section import hypotheses
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.plan.policies import JudgePolicy
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.judgement import Derived
-from bench_framework.model.result.structure import (
-    Change,
-    ContrastResult,
-    Contribution,
-    Effect,
-    EffectCell,
-    Step,
-)
+from bench_framework.model.result.structure import Change, ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.blocks import Block, KeyFinding, Table
+from bench_framework.report.blocks import KeyFinding, Table
 from bench_framework.report.checks import checks
 from bench_framework.report.context import ReportData
 from bench_framework.report.headline_table import headline_table
-from bench_framework.report.sections import budget, headline, masthead, memory, metrics, summary
+from bench_framework.report.sections import budget, headline, masthead, memory, metrics
 from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.table_cells import interval_cells
 from tests.build import make_comparison, require
@@ -35,10 +26,6 @@ from tests.build import make_comparison, require
 LESS = ContrastResult(Verdict.BETTER, Interval(0.8, 0.75, 0.85, 0.99), 40, 1e-9, 1e-8)
 MORE = ContrastResult(Verdict.WORSE, Interval(1.2, 1.15, 1.3, 0.99), 40, 1e-9, 1e-8)
 TOTAL = ContrastResult(Verdict.BETTER, Interval(0.75, 0.7, 0.8, 0.99), 40, 1e-9, 1e-8)
-
-
-def tables(blocks: tuple[Block, ...]) -> list[Table]:
-    return [b for b in blocks if isinstance(b, Table)]
 
 
 def ladder(data: ReportData, *steps: ContrastResult, total: ContrastResult = TOTAL) -> Table:
@@ -58,7 +45,7 @@ def ladder(data: ReportData, *steps: ContrastResult, total: ContrastResult = TOT
     one = Contribution(
         item.id, "wall", "ladder", ids[0], ids[len(steps)], rungs, total, None, 0.0, None, ()
     )
-    return tables(ablation_section.build(with_structure(data, contributions=(one,))))[0]
+    return tables_in(ablation_section.build(with_structure(data, contributions=(one,))))[0]
 
 
 class TestContributions:
@@ -103,8 +90,8 @@ class TestReferences:
             for c in data.judgement.comparisons
             if {c.cell_id, c.ref_cell_id} != {further.id, base.id}
         ]
-        judged = replace(data, judgement=replace(data.judgement, comparisons=(*rest, pair)))
-        table = tables(references_section.build(judged))[0]
+        judged = with_judgement(data, comparisons=(*rest, pair))
+        table = tables_in(references_section.build(judged))[0]
         cell = next(r for r in table.rows if r.baseline).cells[3]
         assert cell.text.endswith(glyph)
         assert cell.value == pytest.approx(1 / ratio)
@@ -117,13 +104,13 @@ class TestReferences:
 
 
 def test_tables_name_the_metric_and_its_unit() -> None:
-    (changes,) = tables(ablation_section.build(records.rates()))
+    (changes,) = tables_in(ablation_section.build(records.rates()))
     assert changes.columns[2].title == "Rate after, 1/s"
     policy = JudgePolicy(metrics=("cpu",))
     example = records.Study(sizes=(1, 4, 16), rounds=24, policy=policy)
     blocks = scaling_section.build(records.of_study(example, {"b": 0.9}))
     assert [b.kind for b in blocks[:2]] == ["table", "table"]  # no plot of time and throughput
-    assert tables(blocks)[0].caption.startswith("CPU time by input size")
+    assert tables_in(blocks)[0].caption.startswith("CPU time by input size")
 
 
 class TestLargerIsBetter:
@@ -131,23 +118,23 @@ class TestLargerIsBetter:
 
     def test_results_of_all_pairs_and_other_metrics(self) -> None:
         data = records.rates()
-        (pairs,) = tables(headline.pairs(data))
+        (pairs,) = tables_in(headline.pairs(data))
         assert [cell.text for cell in pairs.rows[0].cells] == ["1 x1 y0", "—", "1.25 ▲", "1.25 ▲"]
-        (others,) = tables(metrics.build(data))
+        (others,) = tables_in(metrics.build(data))
         assert [row.cells[3].text for row in others.rows] == ["1000", "1250 ▲", "1000 ≡"]
         results = headline_table(data, data.plan.inputs[0], "results")
         cores = [c.title for c in results.columns].index("Cores")
         assert {row.cells[cores].text for row in results.rows} == {"1.00"}
 
     def test_changes_relative_to_a_reference(self) -> None:
-        (table,) = tables(references_section.build(records.rates(reference=True)))
+        (table,) = tables_in(references_section.build(records.rates(reference=True)))
         changes = {row.cells[0].text: [c.text for c in row.cells[2:4]] for row in table.rows}
         assert table.columns[1].title == "Rate, 1/s"
         assert changes["x1 y0"] == ["+25.0\u202f% [+24.5, +25.3] ▲", "—"]
         assert changes["x1 y1"][1] == "−19.99\u202f% [−20.20, −19.77] ▼"
 
     def test_hypotheses(self) -> None:
-        (table,) = tables(hypotheses(records.rates()))
+        (table,) = tables_in(hypotheses(records.rates()))
         texts = [cell.text for cell in table.rows[0].cells]
         assert table.rows[0].cells[3].value == pytest.approx(1.25, abs=0.01)
         assert texts[5:7] == ["▲ better rate", "supported"]
@@ -165,11 +152,7 @@ def test_an_exponent_has_the_rounds_of_the_size_with_fewer(data: ReportData) -> 
         replace(s, n_rounds=31) if data.plan.cell(s.cell_id).input_id == first.id else s
         for s in data.judgement.summaries
     )
-    table = tables(
-        scaling_section.SCALING.build(
-            replace(data, judgement=replace(data.judgement, summaries=few))
-        )
-    )[-1]
+    table = tables_in(scaling_section.SCALING.build(with_judgement(data, summaries=few)))[-1]
     counts = {(r.cells[1].text, r.cells[-1].text) for r in table.rows}
     assert counts == {("10MiB", "31"), ("50MiB", "40")}
 
@@ -182,18 +165,12 @@ def test_a_judged_ratio_in_the_budget_keeps_its_relation_to_one(data: ReportData
         "time(a) / time(b)",
         "ratio",
         tuple(c.id for c in data.arms(item.id)[:2]),
-        False,
-        40,
-        1.0819,
-        1.0096,
-        1.1694,
-        True,
-        0.999,
+        *(False, 40, 1.0819, 1.0096, 1.1694, True, 0.999),
     )
     figures = []
     for variation in (row, replace(row, judged=False)):
-        judged = replace(data, judgement=replace(data.judgement, derived=(variation,)))
-        table = tables(budget.build(judged))[0]
+        judged = with_judgement(data, derived=(variation,))
+        table = tables_in(budget.build(judged))[0]
         figures.append(f"{table.rows[0].cells[1].text} {table.rows[0].cells[2].text}")
     assert figures == ["1.082 [1.009, 1.170]", "1.08 [1.00, 1.17]"]
 
@@ -203,54 +180,29 @@ def test_the_noise_floor_warns_beyond_the_margin(
     data: ReportData, floor: float, warns: bool
 ) -> None:
     floors = tuple(replace(f, fraction=floor) for f in data.judgement.floors)
-    text = masthead.noise_warning(replace(data, judgement=replace(data.judgement, floors=floors)))
+    text = masthead.noise_warning(with_judgement(data, floors=floors))
     assert bool(text) is warns
     assert ("below the noise floor of 2.1" in text) is warns
 
 
 def test_conclusive_comparisons_need_no_warning_of_noise(data: ReportData) -> None:
     floors = tuple(replace(f, fraction=0.2) for f in data.judgement.floors)
-    noisy = replace(data.judgement, floors=floors)
+    noisy = with_judgement(data, floors=floors)
     comparisons = tuple(
         replace(c, verdict=Verdict.BETTER) if c.family != "control" else c
-        for c in noisy.comparisons
+        for c in noisy.judgement.comparisons
     )
-    assert masthead.noise_warning(replace(data, judgement=noisy))
-    conclusive = replace(noisy, comparisons=comparisons)
-    assert masthead.noise_warning(replace(data, judgement=conclusive)) == ""
+    assert masthead.noise_warning(noisy)
+    assert masthead.noise_warning(with_judgement(noisy, comparisons=comparisons)) == ""
 
 
 def test_cells_that_were_not_measured_fail_the_count(data: ReportData) -> None:
-    assert (
-        next(c.mark for c in masthead.main_checks(data) if c.label == "configurations measured")
-        == "fail"
-    )
+    def mark(data: ReportData) -> str:
+        return {c.label: c.mark for c in masthead.main_checks(data)}["configurations measured"]
+
     measured = tuple(replace(s, state="measured") for s in data.judgement.states)
-    whole = replace(data, judgement=replace(data.judgement, states=measured))
-    assert (
-        next(c.mark for c in masthead.main_checks(whole) if c.label == "configurations measured")
-        == "pass"
-    )
-
-
-def test_the_summary_names_a_value_whose_effect_changes_sign(data: ReportData) -> None:
-    item = data.plan.inputs[-1]
-    ids = tuple(c.id for c in data.arms(item.id)[:2])
-    mean = ContrastResult(Verdict.INCONCLUSIVE, None, 40, 0.5, 1.0, Reason(ReasonCode.NOT_POOLED))
-    turns = Effect(
-        item.id,
-        "wall",
-        (Change("runtime", "rayon", "smol"),),
-        pooled=False,
-        mean=mean,
-        cells=(EffectCell("system", ids, LESS), EffectCell("jemalloc", ids, MORE)),
-    )
-    changed = with_structure(data, effects=(turns,))
-    in_summary = [s.text for b in summary.build(changed) for s in getattr(b, "items", ())]
-    expected = "the sign depends on the other axes: runtime smol."
-    assert expected in in_summary
-    (table,) = (b for b in effects_section.build(changed) if isinstance(b, Table))
-    assert "not pooled: the sign changes" in {cell.text for cell in table.rows[0].cells}
+    assert mark(data) == "fail"
+    assert mark(with_judgement(data, states=measured)) == "pass"
 
 
 class TestHeadline:
@@ -264,27 +216,15 @@ class TestHeadline:
         titles = [c.title for c in table.columns]
         base = require(data.plan.baseline_cell(item.id))
         row = next(r for r in table.rows if r.baseline)
-        wall, cpu, size = (
-            data.summary(base.id, "wall"),
-            data.summary(base.id, "cpu"),
-            data.handled_bytes(item.id),
-        )
-        assert wall is not None
-        assert cpu is not None
-        assert size is not None
+        wall, cpu = (require(data.summary(base.id, metric)) for metric in ("wall", "cpu"))
+        size = require(data.handled_bytes(item.id))
         assert row.cells[titles.index("MiB/s")].value == pytest.approx(size / wall.median)
         assert row.cells[titles.index("Cores")].value == pytest.approx(cpu.median / wall.median)
 
 
-def test_controls_are_counted_separately(data: ReportData) -> None:
-    figures = {c.label: c.figure for c in checks(data)}
-    assert ", including 3 A/A controls (" in figures["outputs"]
-    assert "of 41 configurations" in figures["outputs"]
-
-
 def test_outputs_that_a_command_checks_are_not_called_equal(data: ReportData) -> None:
     answer = replace(data.plan.answer, check=("grep", "-q", "total: "))
-    checked = checks(replace(data, plan=replace(data.plan, answer=answer)))
+    checked = checks(with_plan(data, answer=answer))
     figure = next(c.figure for c in checked if c.label == "outputs")
     assert figure.startswith("each accepted by `grep -q 'total: '` in ")
     assert ", not compared with each other" in figure
@@ -302,6 +242,6 @@ def test_an_inconclusive_difference_in_memory_is_no_key_finding(data: ReportData
         replace(c, verdict=Verdict.INCONCLUSIVE) if c.metric == "peak_rss" else c
         for c in data.judgement.claims
     )
-    judged = replace(data, judgement=replace(data.judgement, claims=inconclusive))
+    judged = with_judgement(data, claims=inconclusive)
     assert not any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(judged))
     assert any(isinstance(b, KeyFinding) for b in memory.MEMORY.build(data))

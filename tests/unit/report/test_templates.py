@@ -16,6 +16,7 @@ from bench_framework.report.render.templates import (
     Templates,
     replaced,
 )
+from tests.build import require
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "templates.md"
 
@@ -38,8 +39,7 @@ def test_the_variables_of_the_page_are_documented(document: Document, data: Repo
     text = part("`report.html.j2`, `appendix.html.j2`")
     assert names(text) == list(given)
     assert filters(text) == set(html.FILTERS)
-    fields = re.search(r"\| `document` \| the report: (.*) \|", text)
-    assert fields is not None
+    fields = require(re.search(r"\| `document` \| the report: (.*) \|", text))
     assert re.findall(r"`(\w+)`", fields[1]) == list(type(document).__slots__)
 
 
