@@ -82,6 +82,13 @@ def changed(blocks: Iterable[Block], cell_id: str, **changes: Any) -> list[Block
     return [replace(b, **changes) if b.cell_id == cell_id else b for b in blocks]
 
 
+def with_builds(plan: Plan) -> tuple[Plan, dict[str, BuildSpec]]:
+    """Return the plan with a build for each variant, and these builds by the variant's label."""
+    specs = {v.label: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}
+    variants = tuple(replace(v, build=specs[v.label]) for v in plan.variants)
+    return replace(plan, variants=variants, program=None), specs
+
+
 def cells_of(variants: Sequence[Variant], item: Input) -> list[Cell]:
     """Return the cells of an input. The first variant is the baseline."""
     return [

@@ -12,7 +12,7 @@ from bench_framework.features.experiments import compute as experiments
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.verdict import Interval, Verdict
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "alloc": ["sys", "je"]}
@@ -46,9 +46,8 @@ def test_revisions_are_before_and_after_however_many() -> None:
         for v in built
         if v.build is not None
     )
-    assert (
-        experiments.pairs(replace(plan, variants=flags)) == ()
-    )  # the compiler's flags changed too
+    # The compiler's flags changed too.
+    assert experiments.pairs(replace(plan, variants=flags)) == ()
 
 
 def test_a_contrast_with_all_adopted_experiments_against_none() -> None:
@@ -91,10 +90,8 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
     reverse = judged_pairs([comparison])["wall"]["b", "a"]
     assert reverse.verdict is reverse_verdict
     assert (reverse.runs, reverse.runs_ref) == (4, 3)
-    assert reverse.shown is not None
-    assert (reverse.shown.ratio, reverse.shown.lo, reverse.shown.hi) == pytest.approx(
-        (1 / 0.9, 1 / 0.92, 1 / 0.88)
-    )
+    shown = require(reverse.shown)
+    assert (shown.ratio, shown.lo, shown.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))
 
 
 def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:

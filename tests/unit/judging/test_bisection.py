@@ -15,7 +15,7 @@ from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 from tests.documents import valid
 
 Answer = Callable[[SearchStep], Outcome]
@@ -83,8 +83,7 @@ def test_each_commit_is_found_in_few_steps_and_within_the_level(commits: int) ->
 def test_the_number_of_steps_is_announced() -> None:
     search = search_of(65)
     assert compute.steps_left(search) == 8
-    first = compute.next_step(search)
-    assert first is not None
+    first = require(compute.next_step(search))
     assert compute.line_before(search, first).startswith("step 1 of about 8: both ends, ")
     done = run(search, oracle(40))
     assert len(done.steps) == 8
@@ -95,8 +94,7 @@ def test_skipped_commits_are_avoided_and_the_rest_is_a_range() -> None:
     search = run(search_of(17), oracle(9, broken=range(7, 11)))
     answer = compute.conclude(search)
     assert (answer.status, answer.lo, answer.hi) == ("range", 6, 11)
-    assert answer.evidence is not None
-    assert answer.evidence.kind == "confirmation"
+    assert require(answer.evidence).kind == "confirmation"
     assert "in one of 5 commits" in compute.answer(search)
     assert ("commits", f"{search.commits[9].short} change 9") in compute.facts(
         search, Path("results")
@@ -195,8 +193,7 @@ def test_skipped_commits_are_tried_again_after_a_range_that_was_not_confirmed() 
     before = run(search_of(9), unconfirmed)
     assert compute.conclude(before).status == "unconfirmed"
     again = compute.without_skipped(before)
-    step = compute.next_step(again)
-    assert step is not None
+    step = require(compute.next_step(again))
     assert (step.kind, step.candidate) == ("commit", 5)
     answer = compute.conclude(run(again, oracle(5)))
     assert (answer.status, answer.hi) == ("found", 5)

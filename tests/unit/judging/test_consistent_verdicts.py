@@ -12,7 +12,6 @@ from bench_framework.features.judge import judge
 from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.plan.arguments import BIN
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import JudgePolicy
@@ -22,7 +21,8 @@ from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.numbers import percent_up
 from bench_framework.text.reasons import phrase
-from tests.unit.judging.conftest import Crossed, Study
+from tests.build import require
+from tests.unit.judging.conftest import Crossed, Study, with_builds
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"]}
 RATES = {"rayon": 1.0, "tokio": 1.3, "simd": 1.0, "sonic": 1.1}
@@ -145,12 +145,8 @@ def test_the_best_group_says_of_a_pair_what_the_headline_says(shift: float) -> N
         example.blocks(lambda arm, _, n: pair_of(arm, shift, n), cpu=lambda *_: 0.05)
     )
     ours, (group,) = example.comparison(judged, "b"), judged.best
-    (reported,) = group.comparisons
-    assert (reported.verdict, reported.shown, reported.p_adjusted) == (
-        ours.verdict,
-        ours.shown,
-        ours.p_adjusted,
-    )
+    (reported,) = ((c.verdict, c.shown, c.p_adjusted) for c in group.comparisons)
+    assert reported == (ours.verdict, ours.shown, ours.p_adjusted)
     (lead,) = [c for c in judged.claims if c.kind in ("main", "nothing")]
     assert (lead.kind == "main") is ours.verdict.settled
     assert len(group.cell_ids) == (1 if ours.verdict.decided else 2)
@@ -188,9 +184,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric() -> None:
         plan = replace(example.plan, judge=JudgePolicy(metrics=metrics))
         judged = judge(plan, blocks, {}, [], example.looks())
         floors = {f.metric: f.fraction for f in judged.floors}
-        assert floors["cpu"] is not None
-        assert floors["wall"] is not None
-        assert floors["cpu"] > 5 * floors["wall"]
+        assert require(floors["cpu"]) > 5 * require(floors["wall"])
         (trust,) = [c for c in judged.claims if c.kind == "trust"]
         assert trust.noise_floor == floors[metrics[0]]
         floor = percent_up(floors[metrics[0]] or 0.0)
@@ -229,23 +223,13 @@ def compiled(
     example: Crossed, code: Callable[[Mapping[str, str]], str]
 ) -> tuple[Plan, dict[str, Build]]:
     """Return the plan with a build per variant and one command, and with the code of each build."""
-    plan = example.plan
-    specs = {
-        v.id: BuildSpec("crate", "bin", features=tuple(x for _, x in v.values))
-        for v in plan.variants
+    plan, specs = with_builds(example.plan)
+    plan = replace(plan, cells=tuple(replace(c, command=((BIN,),)) for c in plan.cells))
+    codes = {specs[v.label].id: code(dict(v.values)) for v in plan.variants}
+    return plan, {
+        id_: Build(id_, ok=True, sha256=id_, code_sha256=digest, size_bytes=9)
+        for id_, digest in codes.items()
     }
-    plan = replace(
-        plan,
-        variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants),
-        cells=tuple(replace(c, command=((BIN,),)) for c in plan.cells),
-    )
-    builds = {
-        specs[v.id].id: Build(
-            specs[v.id].id, ok=True, sha256=v.id, code_sha256=code(dict(v.values)), size_bytes=9
-        )
-        for v in plan.variants
-    }
-    return plan, builds
 
 
 def of_code(

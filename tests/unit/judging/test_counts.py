@@ -19,7 +19,7 @@ from bench_framework.text import words
 from bench_framework.text.differences import printed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import clause, say
-from tests.build import make_block
+from tests.build import make_block, require
 
 
 def compared(counts: list[float], reference: list[float], margin: float = 0.02) -> Comparison:
@@ -38,9 +38,9 @@ def test_equal_repetitions_are_exact() -> None:
 def test_the_range_of_the_repetitions_widens_the_interval() -> None:
     comparison = compared([110.0, 110.1, 110.0], [100.0, 100.0, 100.2])
     half = 3 * (math.log(110.1 / 110.0) + math.log(100.2 / 100.0))
-    assert comparison.shown is not None
-    assert comparison.shown.lo == pytest.approx(1.1 * math.exp(-half))
-    assert comparison.shown.hi == pytest.approx(1.1 * math.exp(half))
+    shown = require(comparison.shown)
+    ends = (1.1 * math.exp(-half), 1.1 * math.exp(half))
+    assert (shown.lo, shown.hi) == pytest.approx(ends)
     assert comparison.verdict is Verdict.WORSE
 
 
@@ -84,19 +84,10 @@ def test_runs_outside_timing_have_separate_summaries() -> None:
         Observation("c", "instructions", 3, "at", "v", "failed", message="why"),
     ]
     by_metric = {s.metric: s for s in summaries(observations, ())}
-    assert (
-        by_metric["minor_faults"].median,
-        by_metric["minor_faults"].n_rounds,
-        by_metric["minor_faults"].n_runs,
-    ) == (7, 0, 1)
-    assert (
-        by_metric["instructions"].median,
-        by_metric["instructions"].min,
-        by_metric["instructions"].n_runs,
-    ) == (7, 5, 2)
-    assert [s.metric for s in summaries(observations, [by_metric["minor_faults"]])] == [
-        "instructions"
-    ]
+    faults, instructions = by_metric["minor_faults"], by_metric["instructions"]
+    assert (faults.median, faults.n_rounds, faults.n_runs) == (7, 0, 1)
+    assert (instructions.median, instructions.min, instructions.n_runs) == (7, 5, 2)
+    assert [s.metric for s in summaries(observations, [faults])] == ["instructions"]
 
 
 def claim(
@@ -107,18 +98,8 @@ def claim(
     hi: float,
     direction: Direction = "lower",
 ) -> Claim:
-    return Claim(
-        "A",
-        "B",
-        metric,
-        verdict=verdict,
-        estimate=estimate,
-        lo=lo,
-        hi=hi,
-        margin=0.02,
-        direction=direction,
-        fact=Compared(),
-    )
+    figures = (verdict, estimate, lo, hi)
+    return Claim("A", "B", metric, (), *figures, margin=0.02, direction=direction, fact=Compared())
 
 
 @pytest.mark.parametrize(

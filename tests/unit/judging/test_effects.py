@@ -16,6 +16,7 @@ from bench_framework.model.result.judgement import NoiseFloor
 from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
+from tests.build import require
 from tests.unit.judging.conftest import Crossed
 
 AXES = {"engine": ["rayon", "tokio"], "parser": ["simd", "sonic"], "alloc": ["sys", "je", "mi"]}
@@ -41,8 +42,7 @@ def by_name(results: tuple[Effect, ...], *levels: str) -> Effect:
 
 
 def ratio(effect: Effect) -> float:
-    assert effect.mean.shown is not None
-    return effect.mean.shown.ratio
+    return require(effect.mean.shown).ratio
 
 
 def effects_of(at: ContrastData) -> tuple[Effect, ...]:
@@ -117,8 +117,9 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for() -> None:
     assert first.mean.p_adjusted == pytest.approx(min(1.0, 3 * looks * first.mean.p))
     walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
     assert ratio(first) == pytest.approx(math.exp(float(np.median(walsh))))
-    assert first.mean.shown is not None
-    assert first.mean.shown.level >= 1 - 0.05 / looks  # wider than the interval of a single effect
+    assert (
+        require(first.mean.shown).level >= 1 - 0.05 / looks
+    )  # wider than the interval of a single effect
 
 
 def test_cells_that_failed_are_holes() -> None:
@@ -159,17 +160,12 @@ def test_a_pair_that_the_headline_compares_has_the_headlines_verdict() -> None:
         for c in judged.comparisons
         if c.family == "headline" and c.metric == "wall"
     }
-    cells = [
-        cell
-        for effect in judged.structure.effects
-        for cell in effect.cells
-        if len(cell.cell_ids) == 2
-    ]
+    cells = [cell for effect in judged.structure.effects for cell in effect.cells]
     pairs = [
-        (cell, headline[one, two])
+        (cell, comparison)
         for cell in cells
-        for one, two in [cell.cell_ids]
-        if (one, two) in headline
+        for pair, comparison in headline.items()
+        if cell.cell_ids == pair
     ]
     # One per level of each axis: the configurations that differ from the baseline in one axis.
     assert len(pairs) == 4

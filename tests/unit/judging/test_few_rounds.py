@@ -58,9 +58,9 @@ def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict() -> None
     noisy = few(4)
     comparison = noisy.comparison(noisy.judge(noisy.blocks(timing({}, spread=0.1))), "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    assert comparison.shown is not None
-    assert comparison.shown.bounded
-    assert comparison.shown.lo < 1 < comparison.shown.hi
+    shown = require(comparison.shown)
+    assert shown.bounded
+    assert shown.lo < 1 < shown.hi
 
 
 def test_two_rounds_have_no_verdict() -> None:
@@ -77,11 +77,8 @@ def test_a_short_limit_has_one_look_one_warm_up_round_and_no_control() -> None:
 
     plan = Study(measure=BUDGET).plan
     lean = limited(plan, RoundLimit(8, control=False))
-    assert (looks_of(lean).rounds, looks_of(lean).by_t, looks_of(lean).decidable) == (
-        (8,),
-        False,
-        True,
-    )
+    looks = looks_of(lean)
+    assert (looks.rounds, looks.by_t, looks.decidable) == ((8,), False, True)
     assert lean.measure.warmup_rounds == 1
     assert has_control(plan)
     assert not has_control(lean)

@@ -6,6 +6,7 @@ from bench_framework.compare.functions import changes_between
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.record.functions import CallCount, FunctionCost, FunctionCounts
 from bench_framework.model.record.run import Observation
+from tests.build import require
 
 Rows = Sequence[tuple[str, str, int, int]]
 PLAIN: Rows = (
@@ -38,9 +39,7 @@ def compared(
         Observation(cell, "instructions", 1, "", "valgrind", values={"allocations": float(number)})
         for cell, number in zip(("new", "old"), allocations, strict=True)
     ]
-    changes = changes_between("new", "old", functions, observations)
-    assert changes is not None
-    return changes
+    return require(changes_between("new", "old", functions, observations))
 
 
 def changed(**costs: tuple[int, int]) -> Rows:

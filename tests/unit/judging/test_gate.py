@@ -11,7 +11,6 @@ from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
@@ -33,6 +32,7 @@ from tests.unit.judging.conftest import (
     log_normal_timing,
     reasons_of,
     timing,
+    with_builds,
 )
 
 
@@ -126,13 +126,7 @@ def test_failed_comes_before_worse_and_worse_before_not_judged() -> None:
 
 def test_a_binary_that_grew_fails_at_once() -> None:
     example = Study(arms=("a", "b"), policy=gate_policy(wall=0.02, binary_size=0.02))
-    plan = example.plan
-    specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
-    plan = replace(
-        plan,
-        variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants),
-        program=None,
-    )
+    plan, specs = with_builds(example.plan)
     builds = (
         Build(specs["a"].id, ok=True, size_bytes=1000, sha256="1"),
         Build(specs["b"].id, ok=True, size_bytes=1100, sha256="2"),

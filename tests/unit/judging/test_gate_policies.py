@@ -9,7 +9,6 @@ import pytest
 
 from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate, outcome
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
@@ -20,6 +19,7 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage
 from bench_framework.report.render.suite import SuitePage, SuiteRow
+from tests.build import require
 from tests.unit.judging.conftest import (
     Study,
     changed,
@@ -27,6 +27,7 @@ from tests.unit.judging.conftest import (
     log_normal_timing,
     reasons_of,
     timing,
+    with_builds,
 )
 
 MIB = 1 << 20
@@ -54,15 +55,9 @@ class TestInstructions:
     @staticmethod
     def judged(counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()) -> Gating:
         example = Study(policy=gate_policy(**TIMES, instructions=0.01))
+        cells = {arm: example.cell(arm).id for arm in counts}
         observed = [
-            Observation(
-                example.cell(arm).id,
-                "instructions",
-                run,
-                "",
-                "valgrind",
-                values={"instructions": value},
-            )
+            Observation(cells[arm], "instructions", run, "", "v", values={"instructions": value})
             for arm, values in counts.items()
             for run, value in enumerate(values, start=1)
         ]
@@ -76,11 +71,8 @@ class TestInstructions:
             ((1005.0, 1005.0), "passed", 0),
             ((1020.0, 1020.0), "worse", 1),
             ((900.0, 900.0), "passed", 0),
-            (
-                (1019.0, 1021.0),
-                "not-judged",
-                4,
-            ),  # the counts vary, and 1 % is within their possible range
+            # The counts vary, and 1 % is within their possible range.
+            ((1019.0, 1021.0), "not-judged", 4),
             ((1200.0, 1201.0), "worse", 1),
         ],
     )
@@ -105,15 +97,8 @@ class TestOneProgram:
     @staticmethod
     def judged(factors: dict[str, float], codes: tuple[str, str]) -> Gating:
         example = Study(policy=gate_policy(**TIMES))
-        specs = {name: BuildSpec("c", "b", features=(name,)) for name in ("a", "b")}
-        plan = replace(
-            example.plan,
-            program=None,
-            variants=tuple(
-                replace(v, build=specs[dict(v.values)["arm"]]) for v in example.plan.variants
-            ),
-            cells=tuple(replace(cell, command=()) for cell in example.plan.cells),
-        )
+        plan, specs = with_builds(example.plan)
+        plan = replace(plan, cells=tuple(replace(cell, command=()) for cell in plan.cells))
         builds = [
             Build(spec.id, ok=True, size_bytes=9, sha256=name, code_sha256=code)
             for (name, spec), code in zip(specs.items(), codes, strict=True)
@@ -145,8 +130,7 @@ class TestBudgets:
         timing = log_normal_timing({}, spread=0.02)
         values = sorted(timing("b", "", n) for n in range(1, 41))
         (result,) = self.judged(1.0).budgets
-        interval = median_interval(values, result.level)
-        assert interval is not None
+        interval = require(median_interval(values, result.level))
         assert (result.lo, result.hi) == interval
         # One configuration has a budget. The level is adjusted for all interim analyses of the
         # record.
@@ -216,10 +200,7 @@ class TestOtherFailures:
 
     def test_a_build_that_failed_is_named_for_each_of_its_configurations(self) -> None:
         example = Study(arms=("a", "b", "other"), policy=gate_policy(**TIMES))
-        specs = {arm: BuildSpec("c", "b", features=(arm,)) for arm in ("a", "b", "other")}
-        variants = (replace(v, build=specs[dict(v.values)["arm"]]) for v in example.plan.variants)
-        plan = gated(example.plan, chosen=(example.cell("b").id,))
-        plan = replace(plan, program=None, variants=tuple(variants))
+        plan, specs = with_builds(gated(example.plan, chosen=(example.cell("b").id,)))
         failed = Build(specs["other"].id, ok=False, message="no such feature")
         contents = example.contents(example.blocks(log_normal_timing({})), [failed])
         gating = gate.first_pass(plan, contents)

@@ -13,6 +13,7 @@ from bench_framework.stats.intervals import (
     typical,
     typical_with_batches,
 )
+from tests.build import require
 from tests.unit.judging.conftest import Study
 
 ROUNDS = 60
@@ -89,15 +90,13 @@ def test_an_unstable_comparison_has_both_phases_and_no_verdict() -> None:
     example = Study(arms=("a", "b", "c"), rounds=ROUNDS)
     judged = example.judge(example.blocks(draw))
     c = example.comparison(judged, "b")
-    assert c.phases is not None
-    assert c.shown is not None
-    assert (c.verdict, c.reason, c.phases.until) == (Verdict.INCONCLUSIVE, UNSTABLE, 20)
-    assert c.phases.first.ratio == pytest.approx(0.98, abs=0.01)
-    assert c.phases.rest.ratio == pytest.approx(1.09, abs=0.01)
-    assert c.shown.lo <= c.phases.first.lo
-    assert c.phases.rest.hi <= c.shown.hi
+    phases, shown = require(c.phases), require(c.shown)
+    assert (c.verdict, c.reason, phases.until) == (Verdict.INCONCLUSIVE, UNSTABLE, 20)
+    assert (phases.first.ratio, phases.rest.ratio) == pytest.approx((0.98, 1.09), abs=0.01)
+    assert shown.lo <= phases.first.lo
+    assert phases.rest.hi <= shown.hi
     assert example.comparison(judged, "c").phases is None
-    assert c.mirrored().phases == c.phases.inverse
+    assert c.mirrored().phases == phases.inverse
 
 
 def test_the_summary_names_a_ratio_that_changed() -> None:
@@ -105,10 +104,7 @@ def test_the_summary_names_a_ratio_that_changed() -> None:
     judged = example.judge(example.blocks(draw))
     summary = [claim for claim in judged.claims if claim.kind == "summary"]
     assert "unstable_ratios" in [getattr(claim.fact, "form", "") for claim in summary[:2]]
-    (claim,) = [
-        x
-        for x in judged.claims
-        if x.kind == "comparison" and x.subject == "b" and x.metric == "wall"
-    ]
+    timed = [x for x in judged.claims if (x.kind, x.metric) == ("comparison", "wall")]
+    (claim,) = [x for x in timed if x.subject == "b"]
     assert "is unstable: −1.9" in claim.text
     assert "up to round 20, +9" in claim.text

@@ -9,6 +9,7 @@ from bench_framework.compare.stage import Runs, runs_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.reasons import ONE_PROGRAM, ReasonCode
 from bench_framework.model.verdict import Thresholds, Verdict
+from tests.build import require
 from tests.unit.judging.conftest import Study, timing
 
 
@@ -18,8 +19,7 @@ def measured() -> tuple[Runs, CellPair, JudgeRule]:
     example = Study()
     plan, looks = example.plan, looks_of(example.plan)
     runs = runs_of(plan, example.blocks(timing({"b": 0.05}, 0.004)), {})
-    baseline = plan.baseline_cell(plan.inputs[0].id)
-    assert baseline is not None
+    baseline = require(plan.baseline_cell(plan.inputs[0].id))
     pair = CellPair(
         example.cell("b").id, baseline.id, "wall", looks.rounds, looks.rounds[-1], looks.count - 1
     )
@@ -41,9 +41,8 @@ def test_a_larger_family_widens_the_interval(measured: tuple[Runs, CellPair, Jud
     runs, pair, rule = measured
     (alone,) = judge_pairs(runs, [pair], rule)
     (one_of_many,) = judge_pairs(runs, [pair], replace(rule, size=50))
-    assert alone.shown is not None
-    assert one_of_many.shown is not None
-    assert one_of_many.shown.lo < alone.shown.lo < alone.shown.hi < one_of_many.shown.hi
+    narrow, wide = require(alone.shown), require(one_of_many.shown)
+    assert wide.lo < narrow.lo < narrow.hi < wide.hi
 
 
 def test_pairs_without_values_or_with_one_program_have_a_reason(

@@ -53,15 +53,8 @@ def run(example: Study, wall: Timing) -> Raced:
     for index, number in enumerate(looks_of(plan).rounds):
         blocks = [b for b in every if b.round <= left.get(b.cell_id, number)]
         outcome = Analysis(plan, blocks, here, index, number).report
-        result = Look(
-            here,
-            index,
-            number,
-            outcome.stop,
-            outcome.reason,
-            outcome.trailing,
-            outcome.settled or (),
-        )
+        leaves = (outcome.trailing, outcome.settled or ())
+        result = Look(here, index, number, outcome.stop, outcome.reason, *leaves)
         measured = [] if outcome.stop else [c.id for c in plan.cells if c.id not in left]
         leaving = race.leaving(plan, [*taken, result], measured, ())
         taken.append(replace(result, dropped=tuple(leaving)))
@@ -120,8 +113,8 @@ def test_the_reason_for_dropping_a_cell_is_valid_at_the_end() -> None:
 def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> None:
     example = racing()
     raced = run(example, LONG)
-    assert raced.judgement.race is not None
-    assert (raced.judgement.race.runs, raced.judgement.race.fixed) == (raced.runs, 7 * ROUNDS)
+    spent = require(raced.judgement.race)
+    assert (spent.runs, spent.fixed) == (raced.runs, 7 * ROUNDS)
     texts = [c.text for c in raced.judgement.claims if c.kind in ("race", "dropped", "idle")]
     assert texts[0].startswith(f"The race took {raced.runs} runs, ")
     assert "of the 420 runs of all configurations for 60 rounds: " in texts[0]

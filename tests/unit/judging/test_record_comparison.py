@@ -14,7 +14,6 @@ from bench_framework.features.record_comparison import (
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
 from bench_framework.features.record_comparison.sentences import claims
 from bench_framework.model.plan.arguments import BIN
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -25,7 +24,7 @@ from bench_framework.stats.welch import Contrast
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
 from tests.build import require
-from tests.unit.judging.conftest import Study
+from tests.unit.judging.conftest import Study, with_builds
 from tests.unit.machine import HOST
 
 ARMS = ("anchor", "changed")
@@ -51,13 +50,9 @@ class Session:
 
     def side(self, host: Host = HOST, plan: Callable[[Plan], Plan] = lambda p: p) -> Side:
         example = self.example
-        specs = {arm: BuildSpec("crate", "prog", features=(arm,)) for arm in example.arms}
-        built = example.plan
-        built = replace(
-            built,
-            variants=tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in built.variants),
-            cells=tuple(replace(c, command=((BIN,), ("run",))) for c in built.cells),
-        )
+        built, specs = with_builds(example.plan)
+        cells = tuple(replace(c, command=((BIN,), ("run",))) for c in built.cells)
+        built = replace(built, cells=cells)
         builds = [
             Build(s.id, ok=True, sha256=self.code[a], size_bytes=1000 + len(self.code[a]))
             for a, s in specs.items()
@@ -107,8 +102,8 @@ def test_a_changed_cell_is_compared_with_its_anchor() -> None:
     (anchor,), (changed,) = rows(result, "anchor"), rows(result, "changed")
     assert anchor.comparison.verdict is Verdict.EQUIVALENT
     assert changed.comparison.verdict is Verdict.WORSE
-    assert changed.comparison.shown is not None
-    assert changed.comparison.shown.lo < 1.2 < changed.comparison.shown.hi
+    shown = require(changed.comparison.shown)
+    assert shown.lo < 1.2 < shown.hi
     texts = [c.text for c in claims(result) if c.metric == "wall"]
     assert texts[0].startswith("Anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%.")
@@ -347,9 +342,7 @@ def test_a_drifting_series_has_a_larger_error_than_its_rounds_alone_say() -> Non
     noise = random.Random(5)
     steady = [noise.gauss(0, 0.01) for _ in range(40)]
     drifting = [v + 0.03 * (i > 20) for i, v in enumerate(steady)]
-    first, second = record_comparison.estimate(steady), record_comparison.estimate(drifting)
-    assert first is not None
-    assert second is not None
+    first, second = (require(record_comparison.estimate(v)) for v in (steady, drifting))
     assert second.error > 2 * first.error
     assert record_comparison.estimate(steady[:5]) is None
 
@@ -384,12 +377,9 @@ class TestRates:
         for sample in side.samples.values():
             variant = side.plan.variant(side.plan.cell(sample.cell_id).variant_id)
             factor = (1 + effect * (variant.label == "changed")) * (1 + chance.gauss(0, placement))
+            level = 0.05 * shift * factor
             wall = {
-                number: 0.05
-                * shift
-                * factor
-                * (1 + wave * (number % 7))
-                * (1 + chance.expovariate(100))
+                number: level * (1 + wave * (number % 7)) * (1 + chance.expovariate(100))
                 for number in range(1, 21)
             }
             samples[sample.cell_id] = replace(sample, series={"wall": wall})

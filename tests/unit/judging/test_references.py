@@ -9,7 +9,7 @@ import pytest
 from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
-from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.facts import Claim
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
@@ -17,7 +17,7 @@ from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
-from tests.unit.judging.conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, with_builds
 
 TIMES = {"start": 0.100, "better": 0.075, "target": 0.050}
 
@@ -43,6 +43,12 @@ def judged(example: Study, plan: Plan, times: Mapping[str, float]) -> Judgement:
     return judge(plan, example.blocks(skewed(times)), {}, example.inputs(), example.looks())
 
 
+def time_of_better(judgement: Judgement) -> Claim:
+    """Return the claim about the time of `better` against the first baseline."""
+    compared = (c for c in judgement.claims if c.kind == "comparison" and c.metric == "wall")
+    return next(c for c in compared if c.subject == "better")
+
+
 def test_every_pair_of_cells_is_compared_once() -> None:
     example = Study(arms=("start", "better", "target", "other"))
     plan = two_references(example, "target", "other")
@@ -66,12 +72,7 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names() -> None:
     assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
     assert claim.verdict is Verdict.WORSE
     assert claim.text.startswith("better is 1.50× slower than target [")
-    headline = next(
-        c
-        for c in judgement.claims
-        if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
-    )
-    assert headline.reference == "start"
+    assert time_of_better(judgement).reference == "start"
 
 
 def test_a_share_has_no_interval_where_the_gap_may_be_nothing() -> None:
@@ -119,18 +120,13 @@ def test_costs_of_a_binary_are_those_against_the_baseline() -> None:
     """A deterministic metric is compared with each reference. The costs of a gain are those against the first one."""
     example = Study(arms=tuple(TIMES), policy=JudgePolicy(metrics=("wall", "binary_size")))
     sizes = {"start": 1000, "better": 3000, "target": 1500}
-    plan = two_references(example, "target")
-    specs = {v.id: BuildSpec("crate", "bin", features=(v.label,)) for v in plan.variants}
-    plan = replace(plan, variants=tuple(replace(v, build=specs[v.id]) for v in plan.variants))
+    plan, specs = with_builds(two_references(example, "target"))
     builds = {
-        specs[v.id].id: Build(
-            specs[v.id].id, ok=True, sha256=v.id, size_bytes=sizes[dict(v.values)["arm"]]
-        )
-        for v in plan.variants
+        spec.id: Build(spec.id, ok=True, sha256=arm, size_bytes=sizes[arm])
+        for arm, spec in specs.items()
     }
-    judgement = judge(
-        plan, example.blocks(skewed(TIMES)), builds, example.inputs(), example.looks()
-    )
+    blocks = example.blocks(skewed(TIMES))
+    judgement = judge(plan, blocks, builds, example.inputs(), example.looks())
     sizes_of = {
         c.subject: c.text
         for c in judgement.claims
@@ -138,9 +134,4 @@ def test_costs_of_a_binary_are_those_against_the_baseline() -> None:
     }
     assert set(sizes_of) == {"better", "target"}
     assert sizes_of["better"].startswith("better has 3.00× the binary size of start [")
-    gain = next(
-        c
-        for c in judgement.claims
-        if c.kind == "comparison" and c.subject == "better" and c.metric == "wall"
-    )
-    assert gain.text.endswith(", at the cost of 3.00× the binary size.")
+    assert time_of_better(judgement).text.endswith(", at the cost of 3.00× the binary size.")

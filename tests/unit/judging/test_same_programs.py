@@ -12,7 +12,6 @@ from bench_framework.features.judge import judge
 from bench_framework.features.summary import command_lines
 from bench_framework.model.facts import OneProgram
 from bench_framework.model.plan.arguments import BIN
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
@@ -22,20 +21,18 @@ from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
-from tests.unit.judging.conftest import Study
+from tests.unit.judging.conftest import Study, with_builds
 
 
 def built(example: Study, code: Mapping[str, str]) -> tuple[Plan, dict[str, Build]]:
     """Return the plan of a study whose arms are builds with one command, with the digest of each arm."""
-    plan = example.plan
-    specs = {arm: BuildSpec("builtin", "prog", features=(f"f-{arm}",)) for arm in example.arms}
-    variants = tuple(replace(v, build=specs[dict(v.values)["arm"]]) for v in plan.variants)
+    plan, specs = with_builds(example.plan)
     cells = tuple(replace(c, command=((BIN,), ("run",))) for c in plan.cells)
     axes = tuple(replace(a, kind="build") if a.name == "arm" else a for a in plan.axes)
     builds = {
         s.id: Build(s.id, ok=True, sha256=s.id, code_sha256=code[arm]) for arm, s in specs.items()
     }
-    return replace(plan, variants=variants, cells=cells, axes=axes), builds
+    return replace(plan, cells=cells, axes=axes), builds
 
 
 def judged(

@@ -11,7 +11,6 @@ from scipy.stats import kendalltau, theilslopes
 
 from bench_framework.compare import data_quality, exact_metrics, medians, samples
 from bench_framework.features.scaling import compute as scaling
-from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import ReasonCode
@@ -21,7 +20,7 @@ from bench_framework.model.record.sensors import Sensors
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from tests.build import make_block, require
-from tests.unit.judging.conftest import Study
+from tests.unit.judging.conftest import Study, with_builds
 
 
 def block(number: int, wall: tuple[float, ...], seq: int = 0, **more: Any) -> Block:
@@ -129,9 +128,7 @@ def test_no_dependency_is_a_known_number(
     ours: int | None, theirs: int | None, expected: tuple[Verdict, ReasonCode | None]
 ) -> None:
     plan = Study(policy=JudgePolicy(metrics=("dependencies",))).plan
-    specs = {v: BuildSpec("crate", v.id) for v in plan.variants}
-    variants = tuple(replace(v, build=spec) for v, spec in specs.items())
-    plan = replace(plan, variants=variants, builds=tuple(specs.values()), program=None)
+    plan, _ = with_builds(plan)
     first, second = (c for c in plan.cells if c.role is not Role.CONTROL)
     counts = {plan.build_id(second): ours, plan.build_id(first): theirs}
     builds = {id_: Build(id_, ok=True, dependencies=n) for id_, n in counts.items()}
@@ -156,11 +153,8 @@ def test_growth_words_come_from_the_whole_interval(lo: float, hi: float, word: s
 def grown(example: Study, exponent: float) -> list[Block]:
     def wall(arm: str, where: str, number: int) -> float:
         size: float = float(where.removesuffix("MiB"))
-        return (
-            0.001
-            * math.pow(size, exponent)
-            * (1 + random.Random(f"{arm}{where}{number}").gauss(0, 0.01))
-        )
+        noise = random.Random(f"{arm}{where}{number}").gauss(0, 0.01)
+        return 0.001 * math.pow(size, exponent) * (1 + noise)
 
     return example.blocks(wall)
 
@@ -182,16 +176,14 @@ def test_two_sizes_have_an_exponent_and_no_word() -> None:
 def test_sizes_of_another_family_or_seed_are_another_ladder() -> None:
     example = Study(sizes=(10, 50, 200))
     prepared = example.inputs()
-    assert [len(ladder) for ladder in scaling.ladders(example.plan, prepared)] == [3]
-    assert [
-        len(x)
-        for x in scaling.ladders(
-            example.plan, [*prepared[:2], replace(prepared[2], family="other")]
-        )
-    ] == [2]
-    assert [
-        len(x) for x in scaling.ladders(example.plan, [*prepared[:2], replace(prepared[2], seed=7)])
-    ] == [2]
+    last = prepared[2]
+    for other, length in (
+        (last, 3),
+        (replace(last, family="other"), 2),
+        (replace(last, seed=7), 2),
+    ):
+        (ladder,) = scaling.ladders(example.plan, [*prepared[:2], other])
+        assert len(ladder) == length
 
 
 def test_a_trend_is_drift_and_noise_is_not() -> None:
@@ -262,11 +254,9 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))
     comparison = medians.compare_medians(draft, pair, level=0.05, size=size)
     bounds = require(medians.median_interval(values, 1 - 0.05 / (2 * size)))
-    assert comparison.shown is not None
-    assert (comparison.shown.lo, comparison.shown.hi) == pytest.approx(
-        (bounds[0] / bounds[1], bounds[1] / bounds[0])
-    )
-    assert comparison.shown.level == pytest.approx(1 - 0.05 / size)
+    shown = require(comparison.shown)
+    assert (shown.lo, shown.hi) == pytest.approx((bounds[0] / bounds[1], bounds[1] / bounds[0]))
+    assert shown.level == pytest.approx(1 - 0.05 / size)
 
 
 def test_the_test_for_drift_agrees_with_scipy() -> None:

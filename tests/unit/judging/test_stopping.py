@@ -10,11 +10,13 @@ from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of, schedule
+from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.record.run import Look
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
-from tests.build import make_comparison
+from tests.build import make_comparison, require
 from tests.unit.judging.conftest import Study, Timing
 
 
@@ -66,8 +68,7 @@ def test_a_budget_that_ends_first_takes_the_last_look_at_the_round_reached() -> 
     judged = judge(plan, blocks, {}, (), taken)
     for comparison in (c for c in judged.comparisons if c.family == "headline"):
         assert (comparison.rounds, comparison.look) == (15, looks.count - 1)
-        assert comparison.shown is not None
-        assert comparison.shown.level >= 1 - looks.level / looks.count
+        assert require(comparison.shown).level >= 1 - looks.level / looks.count
         assert comparison.verdict.decided
 
 
@@ -120,6 +121,16 @@ def test_until_conclusive_with_strategy_fixed_waits_for_every_pair() -> None:
     assert any(c.verdict.decided for c in outcome.verdicts)
 
 
+def stage_of(plan: Plan) -> Stage:
+    runs, looks = runs_of(plan, (), {}), schedule(12, 40, 2, 0.05)
+    return Stage(plan, plan.inputs[0].id, plan.judge, runs, looks, (12,), 0)
+
+
+def open_pair(rounds: int, unadjusted: Interval) -> Comparison:
+    pair = make_comparison("x", "y", "wall", "headline", Verdict.INCONCLUSIVE, mde=0.15)
+    return replace(pair, rounds=rounds, unadjusted=unadjusted)
+
+
 @pytest.mark.parametrize(
     ("hi", "strategy", "rounds", "given_up"),
     [
@@ -139,36 +150,16 @@ def test_what_the_interval_leaves_possible_is_waited_for_unless_it_is_a_race(
     In a race, a detectable difference of 15 % after 12 of 40 rounds corresponds to 8 % at the last one.
     """
     plan = Study(measure=MeasurePolicy(strategy=strategy)).plan  # type: ignore[arg-type]
-    runs, looks = runs_of(plan, (), {}), schedule(12, 40, 2, 0.05)
-    stage = Stage(plan, plan.inputs[0].id, plan.judge, runs, looks, (12,), 0)
-    pair = make_comparison(
-        "x",
-        "y",
-        "wall",
-        "headline",
-        Verdict.INCONCLUSIVE,
-        rounds=rounds,
-        mde=0.15,
-        unadjusted=Interval(1.03, 0.94, hi, 0.95),
-        shown=Interval(1.03, 0.9, 1.3, 0.99),
-    )
+    stage = stage_of(plan)
+    pair = open_pair(rounds, Interval(1.03, 0.94, hi, 0.95))
+    pair = replace(pair, shown=Interval(1.03, 0.9, 1.3, 0.99))
     assert stopping.futile(pair, stage) is given_up
 
 
 def test_what_can_still_be_shown_to_be_equivalent_is_waited_for() -> None:
     plan = Study().plan
-    runs, looks = runs_of(plan, (), {}), schedule(12, 40, 2, 0.05)
-    stage = Stage(plan, plan.inputs[0].id, plan.judge, runs, looks, (12,), 0)
-    pair = make_comparison(
-        "x",
-        "y",
-        "wall",
-        "headline",
-        Verdict.INCONCLUSIVE,
-        rounds=27,
-        mde=0.15,
-        unadjusted=Interval(1.001, 0.99, 1.012, 0.95),
-    )
+    stage = stage_of(plan)
+    pair = open_pair(27, Interval(1.001, 0.99, 1.012, 0.95))
     assert not stopping.futile(pair, stage)
     wide = replace(pair, unadjusted=Interval(1.001, 0.96, 1.045, 0.95))
     assert stopping.futile(wide, stage)

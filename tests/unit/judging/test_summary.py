@@ -24,6 +24,7 @@ from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.record.run import Block, Event
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
+from tests.build import require
 from tests.unit.judging.conftest import Study, timing
 
 
@@ -115,12 +116,11 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
     example = Study(arms=("a", "b", "c", "d"))
     judged = example.judge(example.blocks(timing({"b": -0.2, "c": -0.1}, 0.1)))
     c = example.comparison(judged, "b")
-    assert c.shown is not None
+    shown = require(c.shown)
     claim = next(x for x in judged.claims if x.kind == "comparison" and x.cells[0] == c.cell_id)
-    assert (claim.lo, claim.hi, claim.level) == (c.shown.lo, c.shown.hi, c.shown.level)
-    low, high = (float(x) for x in claim.text.split("[")[1].split("]")[0].split(", "))
-    assert low == pytest.approx(100 * (1 - c.shown.hi), abs=1)
-    assert high == pytest.approx(100 * (1 - c.shown.lo), abs=1)
+    assert (claim.lo, claim.hi, claim.level) == (shown.lo, shown.hi, shown.level)
+    ends = [float(x) for x in claim.text.split("[")[1].split("]")[0].split(", ")]
+    assert ends == pytest.approx([100 * (1 - shown.hi), 100 * (1 - shown.lo)], abs=1)
 
 
 @pytest.mark.parametrize(
