@@ -9,7 +9,7 @@ from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.record.run import Receipt
 from bench_framework.model.verdict import Verdict
 from tests.unit.checklist.conftest import draw, headline, judge_and_report
-from tests.unit.judging.conftest import Study
+from tests.unit.judging.conftest import Study, changed
 
 NEGATIVE = (
     r"no (performance )?regression",
@@ -63,13 +63,9 @@ def test_monoio_async_io_that_read_with_fs_read_is_refused() -> None:
     the configuration is not compared.
     """
     study = Study(arms=("stream", "monoio"))
-    fake = study.cell("monoio").id
-    blocks = [
-        replace(b, receipts=(Receipt(effective={"arm": "slurp"}),)) if b.cell_id == fake else b
-        for b in study.blocks(
-            lambda a, i, r: draw(a, i, r) * (177.1 / 1698 if a == "monoio" else 1)
-        )
-    ]
+    fake = (Receipt(effective={"arm": "slurp"}),)
+    blocks = study.blocks(lambda a, i, r: draw(a, i, r) * (177.1 / 1698 if a == "monoio" else 1))
+    blocks = changed(blocks, study.cell("monoio").id, receipts=fake)
     report = judge_and_report(study, blocks)
     assert headline(report, "monoio").verdict is Verdict.NOT_COMPARABLE
     assert "arm: requested monoio, actual slurp" in report.claims
@@ -99,9 +95,8 @@ def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text(
     study = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
     blocks = study.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
     prepared = study.inputs()
-    mixed = judge(
-        study.plan, blocks, {}, [*prepared[:2], replace(prepared[2], family="other")], study.looks()
-    )
+    prepared[2] = replace(prepared[2], family="other")
+    mixed = judge(study.plan, blocks, {}, prepared, study.looks())
     assert {s.word for s in mixed.scaling} == {"not resolved"}
     assert not [c for c in mixed.claims if "linear" in c.text]
 
@@ -121,11 +116,8 @@ def test_parallel_stream_1_7_times_faster_changes_sign_between_two_sizes() -> No
     report = judge_and_report(
         study, study.blocks(lambda a, i, r: draw(a, i, r) * (ratio[i] if a == "parallel" else 1))
     )
-    change = next(
-        t
-        for t in report.claims_of("sign-change")
-        if t.startswith("parallel vs stream depends on the input")
-    )
+    changes = report.claims_of("sign-change")
+    change = next(t for t in changes if t.startswith("parallel vs stream depends on the input"))
     assert "10MiB: +7.79" in change
     assert "200MiB: −40.4" in change
     assert change.endswith("the sign changes between 10MiB and 200MiB.")

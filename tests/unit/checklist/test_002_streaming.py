@@ -14,6 +14,7 @@ from bench_framework.model.plan.declarations import DerivedRow, NamedCell
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.record.run import Answer, Receipt
 from bench_framework.model.verdict import Verdict
+from tests.build import require
 from tests.unit.checklist.conftest import (
     JudgedReport,
     Scales,
@@ -21,6 +22,7 @@ from tests.unit.checklist.conftest import (
     import_tables,
     judge_and_report,
 )
+from tests.unit.judging.conftest import changed
 
 GENERATE, WRITE, STREAMING = 2.13, 1.28, 0.80
 FORMULAS = (
@@ -67,9 +69,7 @@ class Pipeline(Scales):
 def figure(report: JudgedReport, name: str) -> float:
     """Return the figure in the sentence of a derived row."""
     text = next(t for t in report.claims_of("derived") if f"{name} is " in t)
-    match = re.search(rf"{name} is ([0-9.]+)", text)
-    assert match is not None
-    return float(match[1])
+    return float(require(re.search(rf"{name} is ([0-9.]+)", text))[1])
 
 
 def test_python_loop_overhead_is_the_root_cause_is_reported_as_no_overlap() -> None:
@@ -98,11 +98,9 @@ def test_streaming_60_percent_of_single_buffer_is_equivalent_on_one_clock() -> N
         sizes=(2048,),
         factors=dict.fromkeys(("single-buffer", "streaming", "control"), 2.53),
     )
-    phases = {study.cell(arm, 2048).id: spent for arm, spent in CLOCKS.items()}
-    blocks = [
-        replace(b, receipts=(Receipt(phases_s=phases[b.cell_id]),)) if b.cell_id in phases else b
-        for b in study.run()
-    ]
+    blocks = study.run()
+    for arm, spent in CLOCKS.items():
+        blocks = changed(blocks, study.cell(arm, 2048).id, receipts=(Receipt(phases_s=spent),))
     names = tuple(NamedCell(v.label.replace("-", "_"), v.id) for v in study.plan.variants)
     share = DerivedRow("share", "rate(streaming) / rate(single_buffer)")
     report = judge_and_report(
@@ -153,10 +151,7 @@ def test_8_writers_of_64_mb_that_left_8_on_the_disk_are_wrong(tmp_path: Path) ->
 def test_8_writers_of_another_file_are_not_compared_by_their_rate() -> None:
     study = Scales(arms=("one writer", "8 writers"), sizes=(64,), factors={"8 writers": 1 / 8})
     wrong = study.cell("8 writers", 64).id
-    blocks = [
-        replace(b, answer=Answer("8 MiB", 1)) if b.cell_id == wrong else b for b in study.run()
-    ]
-    report = judge_and_report(study, blocks)
+    report = judge_and_report(study, changed(study.run(), wrong, answer=Answer("8 MiB", 1)))
     assert headline(report, "8 writers").verdict is Verdict.OTHER_OUTPUT
     assert (
         "8 writers printed a different result than one writer; its time is not compared"

@@ -32,12 +32,9 @@ def test_1_02x_faster_and_equivalent_is_inconclusive_with_the_runs_that_would_de
 def test_the_same_in_rounds_is_inconclusive_too() -> None:
     study = Study(arms=("smol", "optimised"), rounds=20, measure=MeasurePolicy(rounds_max=20))
     noisy = random.Random(3)
-    report = judge_and_report(
-        study,
-        study.blocks(
-            lambda a, *_: (0.982 if a == "optimised" else 1) * math.exp(noisy.gauss(0, 0.08))
-        ),
-    )
+    factors = {"optimised": 0.982}
+    blocks = study.blocks(lambda a, *_: factors.get(a, 1) * math.exp(noisy.gauss(0, 0.08)))
+    report = judge_and_report(study, blocks)
     comparison = headline(report, "optimised")
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.rounds_needed is None  # more than 1000
@@ -76,12 +73,9 @@ def test_primary_cause_of_five_edits_at_once_is_not_reported() -> None:
     import_tables(BEFORE, AFTER).never_says(*causes)
     study = Study(arms=("smol", "five edits"))
     noisy = random.Random(5)
-    report = judge_and_report(
-        study,
-        study.blocks(
-            lambda a, *_: (1.08 if a == "five edits" else 1) * math.exp(noisy.gauss(0, 0.01))
-        ),
-    )
+    factors = {"five edits": 1.08}
+    blocks = study.blocks(lambda a, *_: factors.get(a, 1) * math.exp(noisy.gauss(0, 0.01)))
+    report = judge_and_report(study, blocks)
     assert headline(report, "five edits").verdict is Verdict.WORSE
     assert re.search(r"five edits is \d\.\d+ % slower than smol", report.claims)
     report.never_says(*causes)

@@ -117,9 +117,8 @@ def test_p_and_interval_are_scipys_and_looks_and_family_are_paid_for() -> None:
     assert first.mean.p_adjusted == pytest.approx(min(1.0, 3 * looks * first.mean.p))
     walsh = np.sort([(x + y) / 2 for x, y in itertools.combinations_with_replacement(mean, 2)])
     assert ratio(first) == pytest.approx(math.exp(float(np.median(walsh))))
-    assert (
-        require(first.mean.shown).level >= 1 - 0.05 / looks
-    )  # wider than the interval of a single effect
+    # It is wider than the interval of a single effect.
+    assert require(first.mean.shown).level >= 1 - 0.05 / looks
 
 
 def test_cells_that_failed_are_holes() -> None:

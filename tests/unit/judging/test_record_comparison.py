@@ -121,9 +121,8 @@ def test_drift_that_hits_both_alike_cancels_round_by_round() -> None:
     assert drifting.error == pytest.approx(still.error, abs=1e-9)
     assert still.estimate == pytest.approx(0.0953, abs=0.01)
     (anchor,) = rows(record_comparison.bridge(before.side(), after.side()), "anchor")
-    assert (
-        anchor.comparison.verdict is not Verdict.EQUIVALENT
-    )  # its own interval is not that narrow
+    # Its own interval is not that narrow.
+    assert anchor.comparison.verdict is not Verdict.EQUIVALENT
 
 
 def change_to_anchors(before: Session, after: Session) -> Contrast:

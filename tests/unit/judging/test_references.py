@@ -86,9 +86,8 @@ def test_a_share_has_the_order_statistics_of_its_rounds_where_every_gap_is_posit
     after = [b * noise.uniform(0.3, 0.6) for b in before]
     estimate, bounds = share_closed(before, after)
     shares = sorted(1 - b / a for a, b in zip(before, after, strict=True))
-    assert bounds == pytest.approx(
-        (shares[7], shares[-8])
-    )  # n = 25: ranks 8 and 18 contain the median at 95 %
+    # n = 25: ranks 8 and 18 contain the median at 95 %.
+    assert bounds == pytest.approx((shares[7], shares[-8]))
     assert 0.4 < estimate < 0.7
 
 

@@ -8,14 +8,13 @@ import pytest
 from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 
-sys.path.insert(
-    0, str(Path(__file__).parent)
-)  # the folder is not a package, and the sample is next to its tests
+# The folder is not a package, and the sample is next to its tests.
+sys.path.insert(0, str(Path(__file__).parent))
 
 from report_sample import bare, sample
 
 from bench_framework.features.document import build_document
-from bench_framework.report.render import html, markdown, terminal
+from bench_framework.report.render import html, markdown
 from bench_framework.report.render.templates import Templates
 
 
@@ -61,8 +60,3 @@ def text(document: Document) -> str:
     return markdown.render(document, Templates()) + markdown.render(
         document, Templates(), "appendix"
     )
-
-
-@pytest.fixture(scope="session")
-def screen(document: Document) -> str:
-    return terminal.render(document, width=120, color=False, unicode=True)

@@ -23,9 +23,8 @@ from bench_framework.model.plan.revisions import Revisions
 from bench_framework.report.context import ReportData
 from tests.unit.judging.conftest import Crossed, Study
 
-sys.path.insert(
-    0, str(Path(__file__).parents[2] / "validation/bench")
-)  # the folder is not a package
+# The folder is not a package.
+sys.path.insert(0, str(Path(__file__).parents[2] / "validation/bench"))
 
 import made_record
 

@@ -52,9 +52,8 @@ from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.context import ReportData
 from tests.build import make_comparison, make_plan, require
 
-sys.path.insert(
-    0, str(Path(__file__).parents[2] / "validation/bench")
-)  # the folder is not a package
+# The folder is not a package.
+sys.path.insert(0, str(Path(__file__).parents[2] / "validation/bench"))
 
 import made_record
 

@@ -80,9 +80,8 @@ def test_what_does_not_suffice_for_a_kind_has_intervals() -> None:
     assert figure_of(records.sizes([f"v{n}" for n in range(9)])).chart == "forest"
     sizes = records.sizes()
     for size in (10, 50, 200):  # the program failed on the two others
-        cells = {
-            c.id for c in sizes.plan.cells if sizes.plan.input(c.input_id).name == f"{size}MiB"
-        }
+        (item,) = (item.id for item in sizes.plan.inputs if item.name == f"{size}MiB")
+        cells = {c.id for c in sizes.plan.cells_of(item)}
         summaries = tuple(s for s in sizes.judgement.summaries if s.cell_id in cells)
         assert figure_of(with_judgement(sizes, summaries=summaries)).chart == "forest"
     # A change of 10 % cannot be seen on an axis of three decades.
@@ -116,12 +115,8 @@ class TestSteps:
         assert [p.y for p in steps] == ends[:-1]
         ratios = [p.x / p.y for p in steps]
         assert ratios == pytest.approx([0.9, 1.2, 0.8, 1.0], rel=0.01)
-        assert [p.verdict for p in steps] == [
-            Verdict.BETTER,
-            Verdict.WORSE,
-            Verdict.BETTER,
-            Verdict.EQUIVALENT,
-        ]
+        better, worse, equal = Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT
+        assert [p.verdict for p in steps] == [better, worse, better, equal]
         assert [p.label for p in steps] == [
             "+ target-cpu native",
             "+ parser sonic-rs",
@@ -218,11 +213,8 @@ class TestSweep:
     def test_a_numeric_axis_among_others_has_its_line_in_the_appendix(self) -> None:
         data = records.two_axes()
         assert figure_of(data).chart == "forest"
-        (figure,) = (
-            block
-            for block in headline.in_full(data)
-            if isinstance(block, Figure) and block.chart == "sweep"
-        )
+        drawn = [block for block in headline.in_full(data) if isinstance(block, Figure)]
+        (figure,) = (figure for figure in drawn if figure.chart == "sweep")
         assert [p.label for p in figure.points] == ["1", "2", "4", "8"]
         assert figure.points[1].y == pytest.approx(0.6 * figure.points[0].y, rel=0.02)
         assert figure.anchor == "all-1-sweep-1"

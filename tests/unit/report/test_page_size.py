@@ -7,9 +7,8 @@ import pytest
 
 from bench_framework.report.blocks import Document
 
-sys.path.insert(
-    0, str(Path(__file__).parents[2] / "validation/bench")
-)  # the folder is not a package
+# The folder is not a package.
+sys.path.insert(0, str(Path(__file__).parents[2] / "validation/bench"))
 
 import made_record
 from report_sample import all_tables

@@ -17,7 +17,7 @@ from bench_framework.features.profile import flame_graph
 from bench_framework.features.profile.compute import attach, shares_of
 from bench_framework.model.record.profile import Frame, Profile, Stack
 from bench_framework.model.record.run import Event
-from bench_framework.report.blocks import Document, Facts, Table
+from bench_framework.report.blocks import Document, Facts, Section, Table
 from bench_framework.report.charts import DARK, LIGHT
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import html, markdown, terminal
@@ -55,6 +55,10 @@ def profile_document(data: ReportData) -> Document:
     return build_document(data, only=("S15",))
 
 
+def profile_section(data: ReportData) -> Section:
+    return require(profile_document(data).section("S15"))
+
+
 def arms(data: ReportData) -> list[str]:
     return [cell.id for cell in data.arms(data.plan.inputs[0].id)]
 
@@ -70,7 +74,7 @@ def test_a_report_without_a_profile_says_why(data: ReportData) -> None:
 
 def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) -> None:
     profiled = with_profiles(data, profile(arms(data)[0]))
-    section = require(profile_document(profiled).section("S15"))
+    section = profile_section(profiled)
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert [c.title for c in table.columns] == [
         "Symbol",
@@ -98,20 +102,15 @@ def test_the_table_has_symbol_self_inclusive_samples_and_runs(data: ReportData) 
 
 
 def test_a_profile_of_the_measured_binary_names_it_as_such(data: ReportData) -> None:
-    section = require(
-        profile_document(
-            with_profiles(data, profile(arms(data)[0], profiled_sha256="aa" * 32))
-        ).section("S15")
-    )
+    measured = profile(arms(data)[0], profiled_sha256="aa" * 32)
+    section = profile_section(with_profiles(data, measured))
     facts = dict(next(b for b in section.blocks if isinstance(b, Facts)).pairs)
     assert facts["Binary"] == f"the measured binary ({'aa' * 8})"
 
 
 def test_a_profile_adds_a_line_to_the_summary_and_changes_no_result(data: ReportData) -> None:
-    before, after = (
-        build_document(data),
-        build_document(with_profiles(data, profile(arms(data)[0]))),
-    )
+    profiled = with_profiles(data, profile(arms(data)[0]))
+    before, after = build_document(data), build_document(profiled)
     for code in ("S03", "S19", "S21"):
         assert before.section(code) == after.section(code)
     assert "Where the time goes" not in str(before.section("S02"))
@@ -123,7 +122,7 @@ def test_too_few_samples_show_a_sentence_and_no_table(data: ReportData) -> None:
     few = replace(
         profile(arms(data)[0]), runs=(9, 9), stacks=(Stack(1, 9, (0,)), Stack(2, 9, (0, 1)))
     )
-    section = require(profile_document(with_profiles(data, few)).section("S15"))
+    section = profile_section(with_profiles(data, few))
     assert not [b for b in section.blocks if isinstance(b, Table)]
     assert "too few samples of rayon+system to rank functions: 18 samples, 2 runs" in str(
         section.blocks
@@ -265,11 +264,10 @@ def test_callgrind_has_no_flame_graph_and_no_inclusive_shares(data: ReportData) 
         stacks=(Stack(1, 70, (1,)), Stack(1, 30, (2,))),
     )
     profiled = with_profiles(data, counted)
-    assert sorted(name.rpartition("/")[2] for name in flame_graph.profile_files(profiled)) == [
-        "folded.txt",
-        "top.csv",
-    ]
-    section = require(profile_document(profiled).section("S15"))
+    files = flame_graph.profile_files(profiled)
+    assert {name.rpartition("/")[2] for name in files} == {"folded.txt", "top.csv"}
+    assert len(files) == 2
+    section = profile_section(profiled)
     table = next(b for b in section.blocks if isinstance(b, Table))
     assert "instructions (Ir)" in table.caption
     assert "no interval" in table.caption

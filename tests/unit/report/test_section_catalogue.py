@@ -8,9 +8,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
-from report_sample import bare, judged_again, sample, with_judgement, with_plan, with_sign_change
+from report_sample import (
+    bare,
+    judged_again,
+    sample,
+    tables_in,
+    with_judgement,
+    with_plan,
+    with_sign_change,
+)
 from test_metrics_section import with_counts
 
 from bench_framework.claims.factory import Names
@@ -31,12 +40,13 @@ from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.published import Published, PublishedClaim
 from bench_framework.model.record.profile import Frame, Stack
 from bench_framework.model.record.run import Look
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Interval, SessionRatios, Verdict
-from bench_framework.report.blocks import Document, Fallback, Table
+from bench_framework.report.blocks import Document, Fallback
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import terminal
-from tests.build import make_comparison, make_profile
+from tests.build import make_comparison, make_profile, require
 
 FILE = Path(__file__).parents[2] / "fixtures" / "report_sections.txt"
 
@@ -96,8 +106,7 @@ def paired() -> ReportData:
     item = data.plan.inputs[-1]
     references = {data.plan.baseline_id, *data.plan.further_baselines}
     one, other, *_ = (c for c in data.measured(item.id) if c.variant_id not in references)
-    given = data.comparison(one.id, data.metric)
-    assert given is not None
+    given = require(data.comparison(one.id, data.metric))
     comparisons = (*data.judgement.comparisons, replace(given, ref_cell_id=other.id, family="best"))
     return with_judgement(data, comparisons=comparisons)
 
@@ -173,19 +182,13 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
 
     Without `cells`, the records have no configuration in common.
     """
-    anchor = make_comparison(
-        "a" * 12,
-        "a" * 12,
-        "wall",
-        "bridge",
-        Verdict.EQUIVALENT,
-        shown=Interval(1.002, 0.995, 1.009, 0.95),
-        rounds=20,
-        statistic="typical",
-    )
-    changed = make_comparison(
-        "b" * 12, "b" * 12, "wall", "bridge", verdict, shown=bounds, rounds=20, statistic="typical"
-    )
+
+    def compared(cell: str, verdict: Verdict, shown: Interval) -> Comparison:
+        given: dict[str, Any] = {"shown": shown, "rounds": 20, "statistic": "typical"}
+        return make_comparison(cell * 12, cell * 12, "wall", "bridge", verdict, **given)
+
+    anchor = compared("a", Verdict.EQUIVALENT, Interval(1.002, 0.995, 1.009, 0.95))
+    changed = compared("b", verdict, bounds)
     rows = (
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),
         BridgedCell("edited", "", "changed", changed, 0.05, 0.054, "code"),
@@ -361,10 +364,8 @@ def test_two_records_with_nothing_in_common_are_not_compared() -> None:
 def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
     for part in document_of(sample).sections:
         assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
-        tables = [block for block in part.blocks if isinstance(block, Table)]
-        assert not any(
-            "a terabyte" in cell.text for t in tables for row in t.rows for cell in row.cells
-        )
+        rows = [row for table in tables_in(part.blocks) for row in table.rows]
+        assert not any("a terabyte" in cell.text for row in rows for cell in row.cells)
 
 
 def test_a_range_of_sessions_says_how_many_were_measured_and_the_reason_of_the_end() -> None:

@@ -26,7 +26,15 @@ def test_a_detectable_effect_is_never_stated_too_small_and_at_most_one_digit_too
 
 @pytest.mark.parametrize(
     ("fraction", "text"),
-    [(1.0158, "102"), (0.0099, "0.99"), (0.0035, "0.35"), (0.007, "0.70"), (1.234, "124")],
+    [
+        (1.0158, "102"),
+        (0.0099, "0.99"),
+        (0.0035, "0.35"),
+        (0.007, "0.70"),
+        (1.234, "124"),
+        (0.0132, "1.4"),
+        (0.0042, "0.42"),
+    ],
 )
 def test_figures_that_two_formats_once_printed_differently(fraction: float, text: str) -> None:
     assert percent_up(fraction) == f"{text}{THIN}%"
