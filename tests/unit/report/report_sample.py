@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+from xml.etree import ElementTree as ET
 
 from bench_framework.compare import causes, contrasts, samples
 from bench_framework.compare.stage import Runs
@@ -62,6 +63,7 @@ from bench_framework.report.blocks import Block, Document, Table
 builds, host, prepared = made_record.builds, made_record.host, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
 MIB = 1 << 20
+SVG = "{http://www.w3.org/2000/svg}"
 RUNTIMES = {"rayon": 1.0, "smol": 0.985, "tokio": 1.15, "sequential": 1.72}
 ALLOCATORS = {"system": 1.0, "jemalloc": 0.908, "mimalloc": 0.921}
 SIZES = {"10MiB": 10 * MIB, "50MiB": 50 * MIB, "200MiB": 200 * MIB}
@@ -571,6 +573,11 @@ def judged_again(data: ReportData, **changes: Any) -> ReportData:
     return with_judgement(
         changed, claims=claims_of(data.plan, changed.judgement, binaries, data.inputs)
     )
+
+
+def svg_texts(svg: str) -> list[str]:
+    """Return the texts of a drawing."""
+    return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
 def all_tables(document: Document) -> list[Table]:

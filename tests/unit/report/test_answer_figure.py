@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import figure_records as records
 import pytest
-from report_sample import with_judgement, with_plan
+from report_sample import SVG, with_judgement, with_plan
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -25,7 +25,6 @@ from bench_framework.report.sections import headline, summary
 from bench_framework.report.sections.figure import answer_figure, result_input
 from tests.build import require
 
-SVG = "{http://www.w3.org/2000/svg}"
 PIXELS = 860 / frame.WIDTH
 """Pixels per unit on a wide screen (`max-width` of a chart in report.css)."""
 LONG = "A long name of a variant with many words, and-with-one-word-that-has-no-spaces-at-all"

@@ -8,14 +8,13 @@ from report_sample import all_tables, with_plan
 from bench_framework.features.document import build_document
 from bench_framework.report.blocks import Document, Facts
 from bench_framework.report.context import ReportData
+from tests.build import require
 
 REPEATED = re.compile(r"family-wise|interim analys|configurations? planned|rounds × runs")
 
 
 def method(document: Document) -> dict[str, str]:
-    section = document.section("S30")
-    assert section is not None
-    (facts,) = section.blocks
+    (facts,) = require(document.section("S30")).blocks
     assert isinstance(facts, Facts)
     return dict(facts.pairs)
 

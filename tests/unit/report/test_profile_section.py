@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from report_sample import HOSTILE
+from report_sample import HOSTILE, SVG
 
 from bench_framework import assets
 from bench_framework.features.document import build_document
@@ -24,7 +24,6 @@ from bench_framework.report.render import html, markdown, terminal
 from bench_framework.report.render.templates import Templates
 from tests.build import make_profile, require
 
-SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = assets.template_dir() / flame_graph.SCRIPT
 EVIL = "a;b</title><script>alert(1)</script>\x1b[31m\u202e\nsecond line"
 FRAMES = (

@@ -3,10 +3,9 @@
 import math
 import re
 from dataclasses import replace
-from xml.etree import ElementTree as ET
 
 import pytest
-from report_sample import ROUNDS, with_judgement, with_plan
+from report_sample import ROUNDS, svg_texts, with_judgement, with_plan
 
 from bench_framework.features.document import build_document
 from bench_framework.model.record.sensors import Sensors
@@ -23,15 +22,10 @@ from bench_framework.report.context import ReportData
 from tests.build import require
 
 NO_TABLE = Table("t", "c", (), ())
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def figures_of(document: Document, chart: str) -> list[Figure]:
     return [figure for figure in document.figures() if figure.chart == chart]
-
-
-def printed(svg: str) -> list[str]:
-    return [element.text or "" for element in ET.fromstring(svg).iter(f"{SVG}text")]
 
 
 def test_a_waterfall_ends_at_its_total(document: Document, drawn: dict[str, str]) -> None:
@@ -46,7 +40,7 @@ def test_a_waterfall_ends_at_its_total(document: Document, drawn: dict[str, str]
         assert steps[1].y == steps[0].x
         assert figure.table.rows[-1].cells[0].text == "total"
         assert [p.text for p in (*steps, total)] == [
-            t for t in printed(drawn[figure.anchor]) if "[" in t
+            t for t in svg_texts(drawn[figure.anchor]) if "[" in t
         ]
 
 
@@ -166,7 +160,7 @@ def test_a_map_has_the_figures_of_the_table(document: Document, drawn: dict[str,
         expected = point.text.split(" ")[0]
         if expected[0].isdigit():
             assert expected == table[f"{runtime}+{allocator}"].strip()
-    assert {p.text for p in figure.points} <= set(printed(drawn[figure.anchor]))
+    assert {p.text for p in figure.points} <= set(svg_texts(drawn[figure.anchor]))
     assert "hatched is inconclusive" in figure.desc
 
 

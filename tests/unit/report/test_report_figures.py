@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from matplotlib.figure import Figure as Canvas
-from report_sample import HOSTILE
+from report_sample import HOSTILE, SVG, svg_texts
 
 from bench_framework.model.verdict import Verdict
 from bench_framework.report import figures
@@ -21,7 +21,6 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_distinct, cut_middle
 from bench_framework.report.svg import _straight
 
-SVG = "{http://www.w3.org/2000/svg}"
 NO_TABLE = Table("t", "c", (), ())
 ANSWERS = {"steps", "shares", "sweep", "dumbbell", "sizes"}
 """Charts of the first screen that other records have (test_answer_figure.py)."""
@@ -92,11 +91,10 @@ def test_no_marker_has_a_clip_path(drawn: dict[str, str]) -> None:
 def test_names_are_text_and_not_markup(drawn: dict[str, str]) -> None:
     svg = drawn["answer-figure"]
     assert "<script" not in svg
-    labels = [e.text or "" for e in ET.fromstring(svg).iter(f"{SVG}text")]
+    labels = svg_texts(svg)
     assert "sequential+system" in labels
     hostile = chart("forest", (Point(HOSTILE, 0.9, x_lo=0.88, x_hi=0.92),))
-    root = ET.fromstring(figures.inline(figures.draw(hostile), hostile))
-    printed = "".join(e.text or "" for e in root.iter(f"{SVG}text"))
+    printed = "".join(svg_texts(figures.inline(figures.draw(hostile), hostile)))
     assert widths.visible(HOSTILE).replace(" ", "") in printed.replace(" ", "")
 
 
@@ -107,7 +105,7 @@ def test_the_forest_prints_the_text_of_every_point(
     assert all(figure.points for figure in forests)
     assert forests
     for figure in forests:
-        labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
+        labels = svg_texts(drawn[figure.anchor])
         for point in figure.points:
             assert {point.lead, point.text} - {""} <= set(labels)
             assert widths.visible(point.label).replace(" ", "") in "".join(labels).replace(" ", "")
@@ -283,7 +281,7 @@ def test_drift_has_a_line_for_the_baseline_its_copy_and_the_others(
     series = figure.by_series()
     assert set(series) == {"baseline", "its A/A copy", "all others"}
     assert len(series["baseline"]) == len(series["its A/A copy"])
-    labels = [e.text or "" for e in ET.fromstring(drawn[figure.anchor]).iter(f"{SVG}text")]
+    labels = svg_texts(drawn[figure.anchor])
     assert set(series) <= set(labels)
     shifted = tuple(replace(p, y=p.y + 20 * (p.series == "baseline")) for p in figure.points)
     base = tuple(p for p in shifted if p.series == "baseline")
@@ -310,7 +308,7 @@ def test_only_the_front_and_the_baseline_have_a_name_in_the_plot_of_memory() -> 
         Point("small", 1.6, 2e6),
     )
     svg = figures.draw(chart("memory-time", points))
-    texts = {e.text for e in ET.fromstring(svg).iter(f"{SVG}text")}
+    texts = set(svg_texts(svg))
     assert {"front", "small", "base"} <= texts
     assert "beaten" not in texts
 

@@ -109,9 +109,8 @@ def test_the_first_line_states_the_input_if_there_is_one(
     (*_, item) = data.plan.inputs
     command: tuple[Word, ...] = ((BIN,), *[(INPUT,)] * times)
     cells = tuple(replace(c, command=command, input_id=item.id) for c in data.plan.cells)
-    plan = replace(data.plan, inputs=(item,), cells=cells)
-    (prepared,) = (p for p in data.inputs if p.input_id == item.id)
-    one = replace(data, plan=plan, inputs=(replace(prepared, file_count=files),))
+    (prepared,) = (replace(p, file_count=files) for p in data.inputs if p.input_id == item.id)
+    one = replace(with_plan(data, inputs=(item,), cells=cells), inputs=(prepared,))
     assert [line.value for line in masthead.lines(one) if line.name == "Input" and line.top] == [
         more.format(item.name)
     ]
@@ -268,8 +267,7 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
         else cell
         for cell in data.plan.cells
     )
-    plan = replace(data.plan, cells=cells, revisions=Revisions("a" * 40, None))
-    changed = replace(data, plan=plan)
+    changed = with_plan(data, cells=cells, revisions=Revisions("a" * 40, None))
     table, members = revision_table(changed, revision_cells(changed))
     # The largest increase is first, and what was not compared is last.
     assert [texts(r)[0] for r in table.rows] == ["10MiB", "50MiB", "200MiB"]
@@ -531,17 +529,12 @@ def test_a_note_of_several_programs_is_printed_once_with_their_names(data: Repor
     }
     blocks = tuple(replace(b, receipts=receipts.get(b.cell_id, ())) for b in data.blocks)
     runs = sum(b.cell_id in receipts for b in data.measured_blocks)
-    notes = [
-        item.text
-        for block in section(build_document(replace(data, blocks=blocks)), "S21").blocks
-        if isinstance(block, Bullets)
-        for item in block.items
-        if "page cache" in item.text
-    ]
+    parts = section(build_document(replace(data, blocks=blocks)), "S21").blocks
+    lines = [item.text for part in parts if isinstance(part, Bullets) for item in part.items]
+    (note,) = (line for line in lines if "page cache" in line)
     who = {data.label(first.id), data.label(second.id)}
-    assert len(notes) == 1
-    assert set(notes[0].partition(" (")[0].split(", ")) == who
-    assert notes[0].endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
+    assert set(note.partition(" (")[0].split(", ")) == who
+    assert note.endswith(f" ({runs} runs): through the page cache: no O_DIRECT here.")
 
 
 class TestBudget:
@@ -602,10 +595,8 @@ class TestBudget:
         )
         assert texts(row(table, "smol+system"))[2:5] == ["bound", "", ""]
         assert "a bound is a limit" in str(section(bounded, "S30").blocks).lower()
-        (outputs,) = [
-            c for c in checks.checks(with_plan(data, cells=cells)) if c.label == "outputs"
-        ]
-        assert outputs.figure.endswith("; 1 bound checked separately")
+        figures = {c.label: c.figure for c in checks.checks(with_plan(data, cells=cells))}
+        assert figures["outputs"].endswith("; 1 bound checked separately")
         (plot, *_) = [b for b in section(bounded, "S06").blocks if isinstance(b, Figure)]
         assert limit.label.split(",")[0] not in {row.cells[0].text for row in plot.table.rows}
 

@@ -80,6 +80,11 @@ def test_one_file_replaces_one_template(
         ("{{ 1 / 0 }}", 1, "ZeroDivisionError"),
         ("{{ document.__class__.__mro__ }}", 1, "SecurityError"),
         ("\n{% include 'missing.j2' %}", 2, "TemplateNotFound"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", 1, "RecursionError"),
+        ("{% include 'report.md.j2' %}", 1, "RecursionError"),
+        ("{% include '../../../../etc/hostname' %}", 1, "TemplateNotFound"),
+        ("{% include '/etc/hostname' %}", 1, "TemplateNotFound"),
+        ("{{ ''|attr('__class__') }}", 1, "SecurityError"),
     ],
 )
 def test_a_broken_template_is_one_error_with_its_line(
@@ -120,3 +125,26 @@ def test_a_folder_that_replaces_nothing_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"/report\.html is not a folder") as caught:
         replaced(tmp_path / "report.html")
     assert str(caught.value.fix).startswith("name a folder that contains one of report.html.j2, ")
+
+
+@pytest.mark.parametrize("name", ["report.css", "partials"])
+def test_a_link_that_leads_out_of_the_folder_is_refused(
+    document: Document, tmp_path: Path, name: str
+) -> None:
+    secret, custom = tmp_path / "secret", tmp_path / "own"
+    secret.mkdir()
+    custom.mkdir()
+    (secret / "passwd").write_text("root", encoding="utf-8")
+    (custom / "report.md.j2").write_text("{% include 'partials/passwd' %}", encoding="utf-8")
+    (custom / name).symlink_to(secret if name == "partials" else secret / "passwd")
+    for attempt in (lambda: replaced(custom), lambda: markdown.render(document, Templates(custom))):
+        with pytest.raises(UsageError) as caught:
+            attempt()
+        assert "points outside" in str(dict(caught.value.details)["cause"])
+
+
+def test_a_link_within_the_folder_is_permitted(document: Document, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("{{ document.title }}", encoding="utf-8")
+    (tmp_path / "report.md.j2").symlink_to("mine.txt")
+    assert replaced(tmp_path) == ("report.md.j2",)
+    assert markdown.render(document, Templates(tmp_path)) == f"{document.title}\n"
