@@ -189,7 +189,7 @@ class Study:
     def inputs(self) -> list[PreparedInput]:
         return [
             PreparedInput(i.id, "/f", i.dataset.size_bytes, "0", "prose", 42)
-            for i in [i for i in self.plan.inputs if i.dataset]
+            for i in self.plan.inputs
             if i.dataset
         ]
 
@@ -251,18 +251,13 @@ class Crossed:
         variants = [self._variant(v) for v in chosen if not self.drop(v)]
         inputs = [Input(name, (("where", name),), None) for name in self.inputs]
         cells = [cell for item in inputs for cell in cells_of(variants, item)]
-        start = dict(variants[0].values)
+        start, ids = dict(variants[0].values), {frozenset(v.values): v.id for v in variants}
         experiments = []
         for axis, value in self.adopted:
-            variant = next(
-                (v for v in variants if dict(v.values) == {**start, axis: value}), variants[0]
-            )
-            experiments.append(
-                Experiment(f"{axis} {value}", variant.id, ((axis, value),), decision="adopted")
-            )
-        further = [
-            next(v.id for v in variants if dict(v.values) == dict(given)) for given in self.further
-        ]
+            id_ = ids.get(frozenset({**start, axis: value}.items()), variants[0].id)
+            change = ((axis, value),)
+            experiments.append(Experiment(f"{axis} {value}", id_, change, decision="adopted"))
+        further = [ids[frozenset(given.items())] for given in self.further]
         return make_plan(
             variants,
             inputs,

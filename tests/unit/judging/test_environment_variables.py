@@ -13,22 +13,10 @@ from tests.unit.judging.conftest import Study
 @pytest.mark.parametrize(
     "name",
     [
-        "LD_PRELOAD",
-        "LD_LIBRARY_PATH",
-        "GLIBC_TUNABLES",
-        "MALLOC_CONF",
-        "MALLOC_ARENA_MAX",
-        "_RJEM_MALLOC_CONF",
-        "MIMALLOC_LARGE_OS_PAGES",
-        "RAYON_NUM_THREADS",
-        "TOKIO_WORKER_THREADS",
-        "BLOCKING_MAX_THREADS",
-        "SMOL_THREADS",
-        "OMP_NUM_THREADS",
-        "RUST_BACKTRACE",
-        "RUST_MIN_STACK",
-        "RUSTFLAGS",
-        "CARGO_PROFILE_RELEASE_LTO",
+        *("LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "RUST_BACKTRACE", "RUST_MIN_STACK"),
+        *("MALLOC_CONF", "MALLOC_ARENA_MAX", "_RJEM_MALLOC_CONF", "MIMALLOC_LARGE_OS_PAGES"),
+        *("RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS", "BLOCKING_MAX_THREADS", "SMOL_THREADS"),
+        *("OMP_NUM_THREADS", "RUSTFLAGS", "CARGO_PROFILE_RELEASE_LTO"),
     ],
 )
 def test_variables_that_change_a_program_are_recorded(name: str) -> None:
@@ -38,13 +26,8 @@ def test_variables_that_change_a_program_are_recorded(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "PATH",
-        "HOME",
-        "GITHUB_TOKEN",
-        "AWS_SECRET_ACCESS_KEY",
-        "MY_LD_PRELOAD",
-        "LD_PRELOAD_",
-        "RUSTUP_HOME",
+        *("PATH", "HOME", "GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "MY_LD_PRELOAD"),
+        *("LD_PRELOAD_", "RUSTUP_HOME"),
     ],
 )
 def test_other_variables_are_not_recorded(name: str) -> None:

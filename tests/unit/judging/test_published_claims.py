@@ -273,17 +273,11 @@ def test_a_value_is_measured_for_the_variant_alone(example: Study) -> None:
     assert [f.outcome for f in results(example, example.plan, less)] == [LARGER]
 
 
-def test_a_claim_that_was_not_measured_is_not_tested() -> None:
+@pytest.mark.parametrize("gone", [{"input_ids": ("0" * 12,)}, {"variant_id": "0" * 12}])
+def test_a_claim_that_was_not_measured_is_not_tested(gone: dict[str, Any]) -> None:
     example = Study(arms=tuple(SPEEDS), sizes=(1, 2))
     for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
-        claim = about(example.plan, figure, metric=metric, input_ids=("0" * 12,))
-        (fact,) = results(example, example.plan, claim)
-        assert (fact.outcome, fact.reason) == (UNTESTED, Reason(ReasonCode.NOT_MEASURED))
-
-
-def test_a_claim_about_a_variant_that_was_left_out_is_not_tested(example: Study) -> None:
-    for figure, metric in (("faster", "wall"), ("12 MB", "peak_rss")):
-        claim = about(example.plan, figure, metric=metric, variant_id="0" * 12)
+        claim = about(example.plan, figure, metric=metric, **gone)
         (fact,) = results(example, example.plan, claim)
         assert (fact.outcome, fact.reason) == (UNTESTED, Reason(ReasonCode.NOT_MEASURED))
 

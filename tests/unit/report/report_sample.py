@@ -59,6 +59,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "validation/bench"))
 import made_record
 
 from bench_framework.report.blocks import Block, Document, Table
+from bench_framework.report.render import gate as gate_page
+from bench_framework.report.render.gate import GatePage, GateRow
 
 builds, host, prepared = made_record.builds, made_record.host, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
@@ -573,6 +575,19 @@ def judged_again(data: ReportData, **changes: Any) -> ReportData:
     return with_judgement(
         changed, claims=claims_of(data.plan, changed.judgement, binaries, data.inputs)
     )
+
+
+def gate_row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
+    """Return a row of a gate's page in a state."""
+    sentence, word = f"sentence {number} of {state}", gate_page.STATE_WORDS[state]
+    return GateRow(f"{cell} {number}", "time", state, "▲", "^", sentence, 1.25, word)
+
+
+def gate_page_of(*rows: GateRow, **changes: Any) -> GatePage:
+    """Return the page of a gate with these rows."""
+    started, reasons = "2026-01-01T00:00:00.123Z", ("1 comparison: worse",)
+    head = ("s", "20260101T0000Z", started, None, "Benchmarks: worse", 1)
+    return replace(GatePage(*head, reasons, rows, "18 rounds"), **changes)
 
 
 def svg_texts(svg: str) -> list[str]:

@@ -13,8 +13,9 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.report.render import gate as gate_page, junit
-from bench_framework.report.render.gate import GatePage, GateRow
+from bench_framework.report.render.gate import GatePage
 from tests.build import require
+from tests.unit.report.report_sample import gate_page_of, gate_row
 
 COUNT, SECONDS, TEXT = r"\d+", r"\d+\.\d{3}", r"(?s).*"
 RESULTS = ("failure", "error", "skipped")
@@ -59,29 +60,26 @@ def validate(text: str) -> ET.Element:
     return suite
 
 
-def row(state: str, number: int = 0) -> GateRow:
-    word = gate_page.STATE_WORDS[state]
-    return GateRow(f"head, {number} MiB", "time", state, "▲", "^", f"sentence {number}", 1.25, word)
-
-
-def page(*rows: GateRow, scenario: str = "parse") -> GatePage:
-    started = "2026-11-23T17:04:09.123Z"
-    return GatePage(scenario, "20261123T1704Z", started, None, "answer", 1, (), rows, "18 rounds")
-
-
 @pytest.mark.parametrize(
     "gate",
     [
-        page(),
-        page(row("passed"), row("accepted", 1)),
-        page(row("worse"), row("passed", 1)),
-        page(row("not-judged"), row("suspicious", 1), row("not-comparable", 2)),
-        page(row("failed"), row("worse", 1), row("not-judged", 2), row("passed", 3)),
-        page(replace(row("passed"), seconds=123456.7)),
-        page(
-            replace(row("worse"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
-            replace(row("passed"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
-            replace(row("failed"), cell="", sentence=""),
+        gate_page_of(),
+        gate_page_of(gate_row("passed"), gate_row("accepted", 1)),
+        gate_page_of(gate_row("worse"), gate_row("passed", 1)),
+        gate_page_of(
+            gate_row("not-judged"), gate_row("suspicious", 1), gate_row("not-comparable", 2)
+        ),
+        gate_page_of(
+            gate_row("failed"),
+            gate_row("worse", 1),
+            gate_row("not-judged", 2),
+            gate_row("passed", 3),
+        ),
+        gate_page_of(replace(gate_row("passed"), seconds=123456.7)),
+        gate_page_of(
+            replace(gate_row("worse"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
+            replace(gate_row("passed"), cell=HOSTILE, metric=HOSTILE, sentence=HOSTILE),
+            replace(gate_row("failed"), cell="", sentence=""),
             scenario=HOSTILE,
         ),
     ],
@@ -105,25 +103,33 @@ def test_the_file_is_valid_by_both_schemas(gate: GatePage) -> None:
 def test_what_needs_attention_is_in_the_result_of_its_case(
     state: str, child: str, kind: str | None
 ) -> None:
-    suite = validate(junit.document_of(page(row(state))))
+    suite = validate(junit.document_of(gate_page_of(gate_row(state))))
     (result,) = suite[1]
-    assert (result.tag, result.get("type"), result.get("message")) == (child, kind, "sentence 0")
-    assert result.text == f"{gate_page.STATE_WORDS[state]}: sentence 0"
-    assert (suite[1].get("time"), suite.get("timestamp")) == ("1.250", "2026-11-23T17:04:09")
+    assert (result.tag, result.get("type"), result.get("message")) == (
+        child,
+        kind,
+        f"sentence 0 of {state}",
+    )
+    assert result.text == f"{gate_page.STATE_WORDS[state]}: sentence 0 of {state}"
+    assert (suite[1].get("time"), suite.get("timestamp")) == ("1.250", "2026-01-01T00:00:00")
     assert not suite.findtext("system-out")
 
 
 def test_what_passed_is_in_the_output_of_the_suite() -> None:
-    suite = validate(junit.document_of(page(row("accepted"), row("worse", 1), row("passed", 2))))
+    suite = validate(
+        junit.document_of(
+            gate_page_of(gate_row("accepted"), gate_row("worse", 1), gate_row("passed", 2))
+        )
+    )
     assert (suite.findtext("system-out") or "").splitlines() == [
-        "head, 0 MiB, time: worse, accepted: sentence 0",
-        "head, 2 MiB, time: passed: sentence 2",
+        "head, 10MiB 0, time: worse, accepted: sentence 0 of accepted",
+        "head, 10MiB 2, time: passed: sentence 2 of passed",
     ]
     assert [len(case) for case in suite.findall("testcase")] == [0, 1, 0]
 
 
 def test_active_characters_of_names_are_escaped() -> None:
-    text = junit.document_of(page(replace(row("worse"), cell=HOSTILE)))
+    text = junit.document_of(gate_page_of(replace(gate_row("worse"), cell=HOSTILE)))
     assert not set(text) & set("\x00\x1b\u202e\ufffe\uffff")
     case = require(validate(text).find("testcase"))
     assert case.get("name", "").startswith('a|b <x y="1">&amp; ]]> --> \\x00\\x1b[31m')

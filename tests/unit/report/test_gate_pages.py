@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from dataclasses import replace
 
 import pytest
-from report_sample import sample
+from report_sample import gate_page_of, gate_row, sample
 
 from bench_framework.model.facts.builds import BuildChanges, Difference
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
@@ -16,29 +16,9 @@ from bench_framework.model.result.gate import Explanation, GatedPair, Gating, Pa
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
-from bench_framework.report.render.gate import GatePage, GateRow
+from bench_framework.report.render.gate import GatePage
 
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
-
-
-def row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
-    sentence, word = f"sentence {number} of {state}", gate_page.STATE_WORDS[state]
-    return GateRow(f"{cell} {number}", "time", state, "▲", "^", sentence, 1.25, word)
-
-
-def page(*rows: GateRow, **given: object) -> GatePage:
-    gate = GatePage(
-        "s",
-        "20260101T0000Z",
-        "2026-01-01T00:00:00.000Z",
-        None,
-        "Benchmarks: worse",
-        1,
-        ("1 comparison: worse",),
-        rows,
-        "18 rounds",
-    )
-    return replace(gate, **given)  # type: ignore[arg-type]
 
 
 def comment(gate: GatePage) -> str:
@@ -122,7 +102,9 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
 
 
 def test_passed_rows_are_folded_and_the_others_are_open() -> None:
-    text = comment(page(row("worse"), row("not-judged", 1), row("passed", 2)))
+    text = comment(
+        gate_page_of(gate_row("worse"), gate_row("not-judged", 1), gate_row("passed", 2))
+    )
     open_, folded = text.split("<details>")
     assert "sentence 0 of worse" in open_
     assert "sentence 1 of not-judged" in open_
@@ -132,8 +114,8 @@ def test_passed_rows_are_folded_and_the_others_are_open() -> None:
 
 
 def test_a_comment_that_is_too_long_loses_passed_rows_first() -> None:
-    rows = [row("worse", n) for n in range(30)] + [row("passed", n) for n in range(3000)]
-    text = comment(page(*rows))
+    rows = [gate_row("worse", n) for n in range(30)] + [gate_row("passed", n) for n in range(3000)]
+    text = comment(gate_page_of(*rows))
     assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 30
     passed = text.count("of passed")
@@ -141,14 +123,16 @@ def test_a_comment_that_is_too_long_loses_passed_rows_first() -> None:
 
 
 def test_a_comment_that_is_still_too_long_loses_its_last_rows() -> None:
-    rows = [row("worse", n) for n in range(20)] + [row("not-judged", n) for n in range(5000)]
-    text = comment(page(*rows))
+    rows = [gate_row("worse", n) for n in range(20)] + [
+        gate_row("not-judged", n) for n in range(5000)
+    ]
+    text = comment(gate_page_of(*rows))
     assert len(text) <= gate_page.MOST_COMMENT
     assert text.count("of worse") == 20
 
 
 def test_names_are_data_in_every_format() -> None:
-    gate = page(row("worse", cell=ODD), result=f"regression: {ODD}")
+    gate = gate_page_of(gate_row("worse", cell=ODD), result=f"regression: {ODD}")
     text = comment(gate)
     assert "<script>" not in text
     assert "\x1b" not in text
@@ -159,10 +143,10 @@ def test_names_are_data_in_every_format() -> None:
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
     rows = [
-        replace(row("worse"), sentence="head is 9.6 % slower than base [9.1, 9.9] " * 5),
-        row("passed"),
+        replace(gate_row("worse"), sentence="head is 9.6 % slower than base [9.1, 9.9] " * 5),
+        gate_row("passed"),
     ]
-    gate = page(*rows, confirmation="20260101T0100Z")
+    gate = gate_page_of(*rows, confirmation="20260101T0100Z")
     text = gate_page.terminal(gate, width, unicode=True)
     assert max(map(len, text.splitlines())) <= width
     assert text.startswith("▲ Benchmarks: worse\n")
@@ -175,8 +159,12 @@ def test_lines_fit_the_terminal_and_need_no_unicode(width: int) -> None:
 
 
 def test_an_accepted_row_is_open_and_fails_no_check() -> None:
-    gate = page(
-        row("accepted"), row("passed", 1), exit_code=0, result="Benchmarks: passed", reasons=()
+    gate = gate_page_of(
+        gate_row("accepted"),
+        gate_row("passed", 1),
+        exit_code=0,
+        result="Benchmarks: passed",
+        reasons=(),
     )
     assert "sentence 0 of accepted" in comment(gate).split("<details>")[0]
     assert "worse, accepted" in gate_page.terminal(gate, 80, unicode=True)
@@ -184,7 +172,9 @@ def test_an_accepted_row_is_open_and_fails_no_check() -> None:
 
 
 def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
-    gate = page(row("worse"), remarks=(ODD,), accept=('{"cell": "a=```b\nc"}',), arms="<b> and c")
+    gate = gate_page_of(
+        gate_row("worse"), remarks=(ODD,), accept=('{"cell": "a=```b\nc"}',), arms="<b> and c"
+    )
     text = comment(gate)
     assert "<script>" not in text
     assert "<b>" not in text
