@@ -11,6 +11,7 @@ import numpy as np
 from bench_framework.compare import contrasts
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.compare.verdict import Case, PairedTest
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id
@@ -304,3 +305,11 @@ class Crossed:
     def measured(self, wall: Crossing) -> contrasts.ContrastData:
         runs = runs_of(self.plan, self.blocks(wall), {})
         return contrasts.measured(self.plan, runs, looks_of(self.plan), self.looks())
+
+
+def analysis(example: Study, wall: Timing, index: int, **more: Timing) -> Analysis:
+    """Return the interim analysis of the first input with an index in the schedule."""
+    plan = example.plan
+    last = looks_of(plan).rounds[index]
+    blocks = [b for b in example.blocks(wall, **more) if b.round <= last]
+    return Analysis(plan, blocks, plan.inputs[0].id, index, last, {})

@@ -27,6 +27,7 @@ from tests.build import make_block, require
 from tests.unit.judging.conftest import (
     Study,
     Timing,
+    analysis,
     changed,
     gate_policy,
     log_normal_timing,
@@ -373,10 +374,8 @@ class TestTheStoppingRule:
 
     @staticmethod
     def look_at(example: Study, wall: Timing, number: int, **more: Timing) -> LookOutcome:
-        plan = example.plan
-        index = looks_of(plan).rounds.index(number)
-        blocks = [b for b in example.blocks(wall, **more) if b.round <= number]
-        return GateRule().look(Analysis(plan, blocks, plan.inputs[0].id, index, number, {}))
+        index = looks_of(example.plan).rounds.index(number)
+        return GateRule().look(analysis(example, wall, index, **more))
 
     def test_it_goes_on_while_a_difference_is_significant_for_the_report_only(self) -> None:
         example = Study(policy=gate_policy(wall=0.01))
@@ -458,12 +457,8 @@ class TestTheDecision:
     def test_measuring_goes_on_until_an_improvement_is_known(self) -> None:
         """-1 % is known to be no regression long before it is known to be equivalent."""
         example = Study(arms=("a", "b"), policy=gate_policy(wall=0.02))
-        plan = example.plan
-        blocks = [
-            b for b in example.blocks(log_normal_timing({"b": 0.985}, spread=0.02)) if b.round <= 18
-        ]
-        index = looks_of(plan).rounds.index(18)
-        at = Analysis(plan, blocks, plan.inputs[0].id, index, 18, {})
+        index = looks_of(example.plan).rounds.index(18)
+        at = analysis(example, log_normal_timing({"b": 0.985}, spread=0.02), index)
         assert GateRule().look(at).stop
         assert not GateRule(decides=True).look(at).stop
 

@@ -12,7 +12,7 @@ from bench_framework.features.stop_rules import ReportRule, rule_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
-from tests.unit.judging.conftest import Study, Timing, gate_policy, log_normal_timing, timing
+from tests.unit.judging.conftest import Study, analysis, gate_policy, log_normal_timing, timing
 
 OPEN, DONE = Reason(ReasonCode.STILL_OPEN), Reason(ReasonCode.CONCLUSIVE)
 
@@ -30,13 +30,6 @@ class Scripted:
         self.analyses.append(at)
         reason = DONE if self.stop else OPEN
         return LookOutcome(self.stop, reason, (), self.trailing, self.settled)
-
-
-def analysis(example: Study, wall: Timing, index: int) -> Analysis:
-    plan = example.plan
-    last = looks_of(plan).rounds[index]
-    blocks = [b for b in example.blocks(wall) if b.round <= last]
-    return Analysis(plan, blocks, plan.inputs[0].id, index, last, {})
 
 
 @pytest.fixture
@@ -71,6 +64,20 @@ def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
     second = Scripted(True)
     assert not All((Scripted(False), second)).look(any_analysis).stop
     assert second.analyses == []
+
+
+def test_the_report_stops_when_its_comparisons_are_conclusive() -> None:
+    clear, close = timing({"b": 0.5}, 0.01), timing({"b": 0.03}, 0.08)
+    example = Study(measure=MeasurePolicy(rounds_max=200), rounds=200)
+    assert ReportRule().look(analysis(example, clear, 0)).stop
+    outcome = ReportRule().look(analysis(example, close, 0))
+    assert (outcome.stop, outcome.reason.code) == (False, ReasonCode.STILL_OPEN)
+
+
+def test_the_report_settles_the_cells_with_a_verdict() -> None:
+    example = Study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
+    wall = timing({"slow": 0.5, "near": 0.045}, 0.06, 4)
+    assert ReportRule().look(analysis(example, wall, 0)).settled == (example.cell("slow").id,)
 
 
 def test_until_rounds_stops_only_at_the_end() -> None:

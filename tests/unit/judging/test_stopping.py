@@ -17,7 +17,7 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison, require
-from tests.unit.judging.conftest import Study, Timing
+from tests.unit.judging.conftest import Study, Timing, analysis
 
 
 def timing(effect: float, spread: float, seed: int = 0) -> Timing:
@@ -28,16 +28,10 @@ def timing(effect: float, spread: float, seed: int = 0) -> Timing:
     return draw
 
 
-def looked(example: Study, wall: Timing, index: int) -> LookOutcome:
-    number = looks_of(example.plan).rounds[index]
-    blocks = [b for b in example.blocks(wall) if b.round <= number]
-    return Analysis(example.plan, blocks, example.plan.inputs[0].id, index, number).report
-
-
 def test_precision_goes_on_until_every_headline_interval_is_narrow_enough() -> None:
     example = Study(measure=MeasurePolicy(until="precision", precision=0.02))
     wall = timing(0.5, 0.021)
-    outcomes = [looked(example, wall, i) for i in range(looks_of(example.plan).count)]
+    outcomes = [analysis(example, wall, i).report for i in range(looks_of(example.plan).count)]
     widths = [[stopping.half_width(c) for c in o.verdicts] for o in outcomes]
     for outcome, results in list(zip(outcomes, widths, strict=True))[:-1]:
         assert outcome.stop is all(w is not None and w <= 0.02 for w in results)
@@ -114,7 +108,7 @@ def test_until_conclusive_with_strategy_fixed_waits_for_every_pair() -> None:
             return timing(1.0, 0.01)(arm, where, number)
         return timing(0.0, 0.06)(arm, where, number) * (1.03 if arm == "c" else 1.0)
 
-    outcome = looked(example, wall, 0)
+    outcome = analysis(example, wall, 0).report
     assert not outcome.stop
     assert outcome.trailing == ()
     assert outcome.settled == (example.cell("b").id,)

@@ -21,26 +21,22 @@ from bench_framework.model.record.run import Answer, Look
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison, require
-from tests.unit.judging.conftest import Study, Timing, changed, timing
+from tests.unit.judging.conftest import Study, Timing, analysis, changed, timing
 
 
 def at(example: Study, wall: Timing, index: int) -> LookOutcome:
-    plan = example.plan
-    last = looks_of(plan).rounds[index]
-    blocks = [b for b in example.blocks(wall) if b.round <= last]
-    return Analysis(plan, blocks, plan.inputs[0].id, index, last).report
+    return analysis(example, wall, index).report
 
 
-def test_a_settled_input_stops_at_the_first_look() -> None:
-    outcome = at(Study(), timing({"b": 0.5}, 0.01), 0)
+@pytest.mark.parametrize(
+    ("wall", "verdict"),
+    [(timing({"b": 0.5}, 0.01), Verdict.WORSE), (timing({}, 0.004), Verdict.EQUIVALENT)],
+    ids=["slower", "equivalent"],
+)
+def test_a_settled_input_stops_at_the_first_look(wall: Timing, verdict: Verdict) -> None:
+    outcome = at(Study(), wall, 0)
     assert (outcome.stop, phrase(outcome.reason)) == (True, "every comparison is conclusive")
-    assert {c.verdict for c in outcome.verdicts} == {Verdict.WORSE}
-
-
-def test_equivalence_settles_too() -> None:
-    outcome = at(Study(), timing({}, 0.004), 0)
-    assert outcome.stop
-    assert {c.verdict for c in outcome.verdicts} == {Verdict.EQUIVALENT}
+    assert {c.verdict for c in outcome.verdicts} == {verdict}
 
 
 def test_an_inconclusive_comparison_continues_until_the_last_look() -> None:
