@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bench_framework.compare import contrasts
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.stage import runs_of
-from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.compare.verdict import Case, PairedTest
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id

@@ -90,8 +90,10 @@ def test_a_comparison_from_its_other_side(verdict: Verdict, reverse_verdict: Ver
     reverse = judged_pairs([comparison])["wall"]["b", "a"]
     assert reverse.verdict is reverse_verdict
     assert (reverse.runs, reverse.runs_ref) == (4, 3)
-    shown = require(reverse.shown)
-    assert (shown.ratio, shown.lo, shown.hi) == pytest.approx((1 / 0.9, 1 / 0.92, 1 / 0.88))
+    other_side = require(reverse.shown)
+    assert (other_side.ratio, other_side.lo, other_side.hi) == pytest.approx(
+        (1 / 0.9, 1 / 0.92, 1 / 0.88)
+    )
 
 
 def test_the_comparison_with_a_baseline_precedes_that_of_the_best_group() -> None:

@@ -38,9 +38,9 @@ def test_equal_repetitions_are_exact() -> None:
 def test_the_range_of_the_repetitions_widens_the_interval() -> None:
     comparison = compared([110.0, 110.1, 110.0], [100.0, 100.0, 100.2])
     half = 3 * (math.log(110.1 / 110.0) + math.log(100.2 / 100.0))
-    shown = require(comparison.shown)
+    interval = require(comparison.shown)
     ends = (1.1 * math.exp(-half), 1.1 * math.exp(half))
-    assert (shown.lo, shown.hi) == pytest.approx(ends)
+    assert (interval.lo, interval.hi) == pytest.approx(ends)
     assert comparison.verdict is Verdict.WORSE
 
 

@@ -209,18 +209,15 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
     judgement = judged(study, study.blocks(scattered))
     pair = study.comparison(judgement, "other", size=100)
     assert pair.family == "headline"
-    shown = require(pair.shown)
+    interval = require(pair.shown)
+    ratio, lo, hi = interval.ratio, interval.lo, interval.hi
     by_name = rows(judgement)
     row, inverted, twice = (by_name[r.name] for r in PAIRS)
     assert row.judged
-    assert (row.value, row.lo, row.hi, row.level) == (shown.ratio, shown.lo, shown.hi, shown.level)
-    assert shown.level > 0.95
+    assert (row.value, row.lo, row.hi, row.level) == (ratio, lo, hi, interval.level)
+    assert interval.level > 0.95
     assert inverted.judged
-    assert (inverted.value, inverted.lo, inverted.hi) == (
-        1 / shown.ratio,
-        1 / shown.hi,
-        1 / shown.lo,
-    )
+    assert (inverted.value, inverted.lo, inverted.hi) == (1 / ratio, 1 / hi, 1 / lo)
     # An expression that is not a plain ratio is not a pair. It is computed by round, at a separate
     # level.
     assert not twice.judged
@@ -228,7 +225,7 @@ def test_the_ratio_of_a_judged_pair_has_the_pairs_own_figures() -> None:
     claim = next(
         c for c in judgement.claims if c.kind == "derived" and c.subject == "other over streaming"
     )
-    assert claim.level == shown.level
+    assert claim.level == interval.level
 
 
 def test_the_ratio_of_a_pair_that_is_not_compared_has_no_figure() -> None:

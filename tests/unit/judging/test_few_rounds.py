@@ -58,9 +58,9 @@ def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict() -> None
     noisy = few(4)
     comparison = noisy.comparison(noisy.judge(noisy.blocks(timing({}, spread=0.1))), "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE
-    shown = require(comparison.shown)
-    assert shown.bounded
-    assert shown.lo < 1 < shown.hi
+    interval = require(comparison.shown)
+    assert interval.bounded
+    assert interval.lo < 1 < interval.hi
 
 
 def test_two_rounds_have_no_verdict() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.features.gate import compute as gate, measuring, outcome
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed

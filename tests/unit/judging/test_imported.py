@@ -64,8 +64,8 @@ def test_single_runs_are_welchs_test_of_their_logarithms() -> None:
     expected = stats.ttest_ind(np.log(b), np.log(a), equal_var=False)
     bounds = expected.confidence_interval(0.95)
     assert comparison.p == pytest.approx(expected.pvalue)
-    shown = require(comparison.shown)
-    figures = np.log([shown.ratio, shown.lo, shown.hi])
+    interval = require(comparison.shown)
+    figures = np.log([interval.ratio, interval.lo, interval.hi])
     mean = np.mean(np.log(b)) - np.mean(np.log(a))
     assert figures == pytest.approx([mean, bounds.low, bounds.high])
 

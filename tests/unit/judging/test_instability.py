@@ -90,11 +90,11 @@ def test_an_unstable_comparison_has_both_phases_and_no_verdict() -> None:
     example = Study(arms=("a", "b", "c"), rounds=ROUNDS)
     judged = example.judge(example.blocks(draw))
     c = example.comparison(judged, "b")
-    phases, shown = require(c.phases), require(c.shown)
+    phases, interval = require(c.phases), require(c.shown)
     assert (c.verdict, c.reason, phases.until) == (Verdict.INCONCLUSIVE, UNSTABLE, 20)
     assert (phases.first.ratio, phases.rest.ratio) == pytest.approx((0.98, 1.09), abs=0.01)
-    assert shown.lo <= phases.first.lo
-    assert phases.rest.hi <= shown.hi
+    assert interval.lo <= phases.first.lo
+    assert phases.rest.hi <= interval.hi
     assert example.comparison(judged, "c").phases is None
     assert c.mirrored().phases == phases.inverse
 

@@ -172,8 +172,8 @@ def test_the_noise_floor_is_what_the_control_could_not_exclude() -> None:
     judged = example.judge(example.blocks(timing({}, 0.05)))
     control = example.comparison(judged, "control")
     floor = judged.floors[0]
-    shown = require(control.shown)
-    assert floor.fraction == pytest.approx(max(shown.hi, 1 / shown.lo) - 1)
+    interval = require(control.shown)
+    assert floor.fraction == pytest.approx(max(interval.hi, 1 / interval.lo) - 1)
 
 
 def test_drift_of_the_baseline_is_reported_and_does_not_decide() -> None:

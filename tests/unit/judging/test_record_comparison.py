@@ -102,8 +102,8 @@ def test_a_changed_cell_is_compared_with_its_anchor() -> None:
     (anchor,), (changed,) = rows(result, "anchor"), rows(result, "changed")
     assert anchor.comparison.verdict is Verdict.EQUIVALENT
     assert changed.comparison.verdict is Verdict.WORSE
-    shown = require(changed.comparison.shown)
-    assert shown.lo < 1.2 < shown.hi
+    interval = require(changed.comparison.shown)
+    assert interval.lo < 1.2 < interval.hi
     texts = [c.text for c in claims(result) if c.metric == "wall"]
     assert texts[0].startswith("Anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%.")

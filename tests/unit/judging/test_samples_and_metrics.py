@@ -254,9 +254,11 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))
     comparison = medians.compare_medians(draft, pair, level=0.05, size=size)
     bounds = require(medians.median_interval(values, 1 - 0.05 / (2 * size)))
-    shown = require(comparison.shown)
-    assert (shown.lo, shown.hi) == pytest.approx((bounds[0] / bounds[1], bounds[1] / bounds[0]))
-    assert shown.level == pytest.approx(1 - 0.05 / size)
+    interval = require(comparison.shown)
+    assert (interval.lo, interval.hi) == pytest.approx(
+        (bounds[0] / bounds[1], bounds[1] / bounds[0])
+    )
+    assert interval.level == pytest.approx(1 - 0.05 / size)
 
 
 def test_the_test_for_drift_agrees_with_scipy() -> None:

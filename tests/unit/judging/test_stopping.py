@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.compare import stopping
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of, schedule

@@ -116,11 +116,11 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
     example = Study(arms=("a", "b", "c", "d"))
     judged = example.judge(example.blocks(timing({"b": -0.2, "c": -0.1}, 0.1)))
     c = example.comparison(judged, "b")
-    shown = require(c.shown)
+    interval = require(c.shown)
     claim = next(x for x in judged.claims if x.kind == "comparison" and x.cells[0] == c.cell_id)
-    assert (claim.lo, claim.hi, claim.level) == (shown.lo, shown.hi, shown.level)
+    assert (claim.lo, claim.hi, claim.level) == (interval.lo, interval.hi, interval.level)
     ends = [float(x) for x in claim.text.split("[")[1].split("]")[0].split(", ")]
-    assert ends == pytest.approx([100 * (1 - shown.hi), 100 * (1 - shown.lo)], abs=1)
+    assert ends == pytest.approx([100 * (1 - interval.hi), 100 * (1 - interval.lo)], abs=1)
 
 
 @pytest.mark.parametrize(

@@ -95,17 +95,17 @@ def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() ->
         given = case(0.015, sd=0.03, n=40, seed=seed)
         evidence = verdict.examine_looks(given.pair, (40,))
         comparison = judged(replace(given, evidence=evidence), loose)
-        shown = require(comparison.shown)
-        excludes_one = shown.lo > 1.0001 or shown.hi < 0.9999
+        interval = require(comparison.shown)
+        excludes_one = interval.lo > 1.0001 or interval.hi < 0.9999
         decided += comparison.verdict.decided
         assert not (comparison.verdict is Verdict.INCONCLUSIVE and excludes_one)
     assert 10 < decided < 50
 
 
 def test_equivalent_shows_the_interval_at_its_own_level_inside_the_margin() -> None:
-    shown = require(judged(case(0.0)).shown)
-    assert shown.level == pytest.approx(1 - 2 * 0.05 / 4)
-    assert 1 / 1.02 < shown.lo < shown.hi < 1.02
+    interval = require(judged(case(0.0)).shown)
+    assert interval.level == pytest.approx(1 - 2 * 0.05 / 4)
+    assert 1 / 1.02 < interval.lo < interval.hi < 1.02
 
 
 def test_equivalent_needs_the_slow_rounds_too() -> None:
@@ -130,8 +130,8 @@ def test_a_direction_that_turned_after_its_look_is_mixed() -> None:
 def test_a_decided_pair_whose_interval_reaches_one_is_lowered() -> None:
     given = case(0.03, sd=0.05, seed=8)
     comparison = judged(case_of(given.pair, [PairedTest(40, 1e-7, sign=1)], smallest=0.001))
-    shown = require(comparison.shown)
-    assert shown.lo < 1 < shown.hi
+    interval = require(comparison.shown)
+    assert interval.lo < 1 < interval.hi
     assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, REACHES_ONE)
     assert comparison.mde is None
 

@@ -174,8 +174,8 @@ def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure
     assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a01.60×\u00a0slower", loop.text)
     # The line of a variant is the interval from which its verdict follows.
     (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
-    shown = require(require(data.comparison(cell.id, data.metric)).shown)
-    ends = (streaming.x / shown.hi, streaming.x / shown.lo)
+    interval = require(require(data.comparison(cell.id, data.metric)).shown)
+    ends = (streaming.x / interval.hi, streaming.x / interval.lo)
     assert (loop.x_lo, loop.x_hi) == pytest.approx(ends)
 
 

@@ -56,8 +56,8 @@ def test_changes_alone_are_dots_with_their_interaction(data: ReportData) -> None
     interaction = next(p for p in figure.points if p.label == "interaction / unexplained")
     row = next(row for row in figure.table.rows if row.cells[1].text == "interaction / unexplained")
     assert interaction.text == f"{row.cells[3].text} {row.cells[4].text}"
-    shown = require(rest.shown)
-    ends = (shown.ratio, shown.lo, shown.hi)
+    interval = require(rest.shown)
+    ends = (interval.ratio, interval.lo, interval.hi)
     assert (interaction.x, interaction.x_lo, interaction.x_hi) == ends
     svg = figures.draw(figure)
     assert "fill-opacity" not in svg  # a bar would have it

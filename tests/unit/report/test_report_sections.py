@@ -35,7 +35,7 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import main_table, revision_cells, revision_table
-from bench_framework.report.sections import headline, masthead, unmeasured
+from bench_framework.report.sections import headline, masthead, summary, unmeasured
 from bench_framework.report.sections.budget import LIMIT
 from bench_framework.report.sections.recommendation import command_of, files_of
 from bench_framework.report.sections.technical import TECHNICAL

@@ -183,8 +183,8 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
     Without `cells`, the records have no configuration in common.
     """
 
-    def compared(cell: str, verdict: Verdict, shown: Interval) -> Comparison:
-        given: dict[str, Any] = {"shown": shown, "rounds": 20, "statistic": "typical"}
+    def compared(cell: str, verdict: Verdict, interval: Interval) -> Comparison:
+        given: dict[str, Any] = {"shown": interval, "rounds": 20, "statistic": "typical"}
         return make_comparison(cell * 12, cell * 12, "wall", "bridge", verdict, **given)
 
     anchor = compared("a", Verdict.EQUIVALENT, Interval(1.002, 0.995, 1.009, 0.95))
