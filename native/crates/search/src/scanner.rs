@@ -15,7 +15,6 @@ use memmap2::Mmap;
 use tokio::io::AsyncReadExt;
 use worker::exit::Failure;
 
-use crate::engine::Engine;
 use crate::job::{Reading, Search};
 use crate::lines::{LineBuffer, last_line_end, lines_beginning_in};
 use crate::parser::{MAX_DEPTH, Parser, SerdeJson, too_deep};
@@ -28,7 +27,8 @@ use crate::threads::Host;
 /// Searcher of lines with the parser `P`.
 pub(crate) struct Scanner<P> {
     search: Arc<Search>,
-    engine: &'static Engine,
+    /// Name of the engine that runs it, and the kind of thread that its searching belongs to.
+    engine: (&'static str, Host),
     parser: P,
     parsed: u64,
     /// Judges lines that `parser` refuses, so that all parsers take the same lines.
@@ -40,7 +40,7 @@ pub(crate) struct Scanner<P> {
 }
 
 impl<P: Parser> Scanner<P> {
-    pub(crate) fn new(search: &Arc<Search>, engine: &'static Engine) -> Self {
+    pub(crate) fn new(search: &Arc<Search>, engine: (&'static str, Host)) -> Self {
         Self {
             search: Arc::clone(search),
             engine,
@@ -264,9 +264,8 @@ impl<P: Parser> Scanner<P> {
             return;
         }
         let observations = &mut self.results.observations;
-        observations
-            .engines
-            .insert(self.engine.label_on(Host::observe()));
+        let (engine, host) = self.engine;
+        observations.engines.insert(host.label(engine));
         observations.threads.insert(thread::current().id());
         observations.readings.insert(reading);
         observations.bytes += block.len() as u64;

@@ -39,6 +39,16 @@ impl Host {
             _ => Self::Plain,
         }
     }
+
+    /// The name of an engine whose work belongs to this kind of thread, as the current thread sees it.
+    pub(crate) fn label(self, engine: &str) -> String {
+        let host = Self::observe();
+        if host == self {
+            engine.to_owned()
+        } else {
+            format!("{engine} on a thread of kind {host:?}")
+        }
+    }
 }
 
 /// Name prefix of the threads of the crate `blocking` and of smol's global executor.

@@ -30,13 +30,9 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The engine as a thread of kind `host` saw it: its name, if that is where its work belongs.
-    pub(crate) fn label_on(&self, host: Host) -> String {
-        if host == self.host {
-            self.name.to_owned()
-        } else {
-            format!("{} on a thread of kind {host:?}", self.name)
-        }
+    /// Its name, and the kind of thread that its searching belongs to.
+    fn identity(&self) -> (&'static str, Host) {
+        (self.name, self.host)
     }
 }
 

@@ -81,7 +81,7 @@ fn share_out<P: Parser, T: Sync>(
         .build()
         .map_err(|error| Failure::Work(format!("cannot start {threads} threads: {error}")))?;
     let scanners: Vec<Mutex<Scanner<P>>> = (0..threads)
-        .map(|_| Mutex::new(Scanner::new(search, engine)))
+        .map(|_| Mutex::new(Scanner::new(search, engine.identity())))
         .collect();
     pool.install(|| {
         pieces.par_iter().with_max_len(1).try_for_each(|piece| {

@@ -17,7 +17,7 @@ pub(super) const ENGINE: Engine = Engine {
 };
 
 fn run<P: Parser>(search: &Arc<Search>) -> Part {
-    let mut scanner = Scanner::<P>::new(search, &ENGINE);
+    let mut scanner = Scanner::<P>::new(search, ENGINE.identity());
     for file in 0..search.job.sessions.len() {
         scanner.search_file(file)?;
     }

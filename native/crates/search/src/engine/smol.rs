@@ -84,7 +84,7 @@ fn run<P: Parser>(
             let task = spawn_file(Box::pin(async move {
                 let on = Host::observe();
                 let part = blocking::unblock(move || {
-                    let mut scanner = Scanner::<P>::new(&search, engine);
+                    let mut scanner = Scanner::<P>::new(&search, engine.identity());
                     scanner.search_file(file)?;
                     Ok(scanner.finish())
                 })

@@ -88,7 +88,7 @@ fn worker_pool<P: Parser>(search: &Arc<Search>) -> Part {
 }
 
 async fn take_files<P: Parser>(search: &Arc<Search>, next: &AtomicUsize) -> Part {
-    let mut scanner = Scanner::<P>::new(search, &WORKER_POOL);
+    let mut scanner = Scanner::<P>::new(search, WORKER_POOL.identity());
     loop {
         let file = next.fetch_add(1, Ordering::Relaxed);
         if file >= search.job.sessions.len() {
@@ -148,7 +148,11 @@ where
                 Some(limit) => Arc::clone(limit).acquire_owned().await.ok(),
                 None => None,
             };
-            let part = one(Scanner::new(&shared, engine), Arc::clone(&shared), file);
+            let part = one(
+                Scanner::new(&shared, engine.identity()),
+                Arc::clone(&shared),
+                file,
+            );
             let sender = sender.clone();
             tokio::spawn(async move {
                 let part = part.await;
