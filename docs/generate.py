@@ -18,7 +18,7 @@ from typer._completion_shared import get_completion_script  # noqa: TID251
 from bench_framework import assets
 from bench_framework.cli.app import app
 from bench_framework.cli.commands.schema import document_schema, document_types, documents
-from bench_framework.features.document import SECTIONS
+from bench_framework.features.document import sections
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.scenario.load import load
@@ -77,7 +77,7 @@ def _scenario_table() -> str:
 
 
 def _section_table() -> str:
-    rows = ((k.code, f"`{k.anchor}`", k.title, k.about, k.terminal, k.place) for k in SECTIONS)
+    rows = ((k.code, f"`{k.anchor}`", k.title, k.about, k.terminal, k.place) for k in sections())
     return _table("code, anchor, section, shows, in the terminal, document", rows)
 
 
@@ -308,11 +308,12 @@ PAGES: Final[dict[str, Callable[[str], str]]] = {
 
 
 def outdated() -> list[str]:
-    """Return the pages that differ from what the program generates."""
+    """Return the pages that are missing, or differ from what the program generates."""
     return [
         path
         for path, text_of in PAGES.items()
-        if (_ROOT / path).read_text(encoding="utf-8") != text_of(path)
+        if not (_ROOT / path).exists()
+        or (_ROOT / path).read_text(encoding="utf-8") != text_of(path)
     ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.features.document import SECTIONS
+from bench_framework.features.document import sections
 from bench_framework.scenario.load import load
 
 ROOT = Path(__file__).parents[2]
@@ -62,7 +62,7 @@ def test_the_counts_of_states_are_those_of_the_tables() -> None:
 
 def test_sections_in_italics_exist() -> None:
     page = (ROOT / "docs" / "seed_documents.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= {section.title for section in SECTIONS}
+    assert set(re.findall(r"\*([A-Z][^*]+)\*", page)) <= {section.title for section in sections()}
 
 
 def test_the_numbers_of_published_claims_are_those_of_the_scenarios() -> None:

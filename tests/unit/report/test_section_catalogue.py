@@ -25,7 +25,7 @@ from test_metrics_section import with_counts
 from bench_framework.claims.factory import Names
 from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.features.claim_writer import numbered
-from bench_framework.features.document import SECTIONS, build_document
+from bench_framework.features.document import build_document, sections
 from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.profile.compute import attach
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
@@ -89,7 +89,7 @@ def without_text(document: Document, code: str) -> str:
     if section is not None:
         lines = [block.text for block in section.blocks if isinstance(block, Fallback)]
         return "\n".join(lines) or everything(section.blocks)
-    kind = next(kind for kind in SECTIONS if kind.code == code)
+    kind = next(kind for kind in sections() if kind.code == code)
     return dict(document.missing).get(kind.title, "")
 
 
@@ -307,7 +307,7 @@ CATALOGUE = catalogue()
 
 
 def test_the_catalogue_is_complete() -> None:
-    assert set(CATALOGUE) == {"S01", *(kind.code for kind in SECTIONS)}
+    assert set(CATALOGUE) == {"S01", *(kind.code for kind in sections())}
 
 
 @pytest.mark.parametrize("code", CATALOGUE)

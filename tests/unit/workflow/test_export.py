@@ -299,6 +299,8 @@ def test_a_list_of_metrics_can_have_spaces(results: Path) -> None:
 def test_help_lists_the_formats() -> None:
     page = " ".join(CliRunner().invoke(app, ["export", "--help"]).stdout.split())
     assert all(name in page for name in export_formats())
+    reference = (Path(__file__).parents[3] / "docs/reference/export.md").read_text(encoding="utf-8")
+    assert [name for name in export_formats() if f"\n| `{name}`" not in reference] == []
 
 
 def test_an_imported_set_has_no_machine(tmp_path: Path) -> None:
