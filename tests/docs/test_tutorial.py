@@ -34,7 +34,7 @@ SHAPE = (
     ("[−+]#", "#"),
     ("#[-–]#", "#"),
     (r"[a-z]+ # % less time than|is #(×| %) faster than", "is faster than"),
-    (r"[▲▼·≡][^[\n]*\[#, #\]", "ratio"),
+    (r"[▲▼△▽·≡][^[\n]*\[#, #\]", "ratio"),
     (r"#(×| %) slower", "slower"),
     (r"# (ms|s|min)\b", "# s"),
 )

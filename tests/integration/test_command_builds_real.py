@@ -74,7 +74,7 @@ class Project:
         self.path, self.folder = path, path / "project"
         scenario = {"version": 1, "name": "work", "question": "How fast?", "worker": worker}
         text = "".join(f"{key}: {json.dumps(value)}\n" for key, value in scenario.items())
-        files = {**files, "scenario.yaml": f"{text}{MEASURE}", ".gitignore": "results/\n"}
+        files = {"scenario.yaml": f"{text}{MEASURE}", ".gitignore": "results/\n", **files}
         self.commits = [self.commit(files)]
 
     def commit(self, files: Mapping[str, str]) -> str:

@@ -104,7 +104,7 @@ def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
     comment = text_of(suite, "comment.md")
     assert comment.startswith("<!-- benchctl:gate suite=")
     assert f"### {answer}" in comment
-    assert "| ▲ | slow | head | time | first measurement (99.67 % CI): " in comment
+    assert "| ▲ | slow | head | time | first measurement (99.83 % CI): " in comment
     assert "Reproduce: `benchctl gate bench`" in comment
     index = text_of(suite, "index.html")
     record = by_name["even"]["record"]
