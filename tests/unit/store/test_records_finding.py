@@ -86,7 +86,7 @@ def test_the_folder_of_a_scenario_is_its_newest_record(tmp_path: Path) -> None:
     empty = tmp_path / "results" / "features"
     empty.mkdir()
     for folder in (empty, empty.parent):
-        with pytest.raises(UsageError, match="is no record, and no scenario") as caught:
+        with pytest.raises(UsageError, match="there is no record in the folder") as caught:
             resolve(tmp_path / "results", str(folder))
         assert newest.name not in caught.value.message
 

@@ -159,7 +159,9 @@ def test_a_file_replaced_by_something_else_is_named(
     out, err = capsys.readouterr()
     assert code in {1, 2, 3}
     # A folder without a journal is not a record.
-    assert (name if name != "journal.jsonl" or how == "nested" else "is no record") in out + err
+    assert (
+        name if name != "journal.jsonl" or how == "nested" else "there is no record"
+    ) in out + err
     assert "BX900" not in err
 
 

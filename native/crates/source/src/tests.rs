@@ -25,16 +25,10 @@ fn file(folder: &Path, size: usize) -> PathBuf {
 
 /// Modes that can run here. Only rings and direct I/O may be missing.
 fn available() -> impl Iterator<Item = &'static Mode> {
-    MODES.iter().copied().filter(|mode| match (mode.probe)() {
-        Some(why) if mode.name == "direct" => {
-            eprintln!(
-                "{} is not tested, its file system lacks it: {why}",
-                mode.name
-            );
-            false
-        }
-        absent => needs::can_have("io_uring", absent),
-    })
+    MODES
+        .iter()
+        .copied()
+        .filter(|mode| needs::can_read(mode.name, (mode.probe)()))
 }
 
 fn read_all(mode: &'static Mode, input: &Input) -> (Vec<u8>, Observation) {

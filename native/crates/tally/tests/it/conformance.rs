@@ -133,17 +133,11 @@ fn list_count(count: &Count) -> String {
 
 /// Modes that can run here. Only rings and direct I/O may be missing.
 pub fn modes() -> Vec<&'static Mode> {
-    let can_run = |mode: &&Mode| match (mode.probe)() {
-        Some(why) if mode.name == "direct" => {
-            eprintln!(
-                "{} is not tested, its file system lacks it: {why}",
-                mode.name
-            );
-            false
-        }
-        absent => needs::can_have("io_uring", absent),
-    };
-    source::MODES.iter().copied().filter(can_run).collect()
+    source::MODES
+        .iter()
+        .copied()
+        .filter(|mode| needs::can_read(mode.name, (mode.probe)()))
+        .collect()
 }
 
 /// A job with the first value of each axis, but for the mode and the runtime's threads.

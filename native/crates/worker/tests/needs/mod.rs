@@ -27,7 +27,23 @@ pub fn can_have(what: &str, absent: Option<String>) -> bool {
     decide(what, absent, &without).unwrap_or_else(|reason| panic!("{reason}"))
 }
 
-/// The same, with the value of the environment variable.
+/// Whether a mode of reading can be tested; `absent` says why it is unavailable here. Only rings and direct I/O may be.
+///
+/// # Panics
+/// As [`can_have`].
+#[must_use]
+#[allow(dead_code, reason = "not every crate reads by modes")]
+pub fn can_read(mode: &str, absent: Option<String>) -> bool {
+    match absent {
+        Some(why) if mode == "direct" => {
+            eprintln!("{mode} is not tested, its file system lacks it: {why}");
+            false
+        }
+        absent => can_have("io_uring", absent),
+    }
+}
+
+/// As [`can_have`], with the value of the environment variable.
 ///
 /// # Errors
 /// The sentence with which the test fails.
