@@ -18,8 +18,9 @@ import numpy as np
 from bench_framework.compare import cell_state, medians
 from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
-from bench_framework.features.record_comparison import anchors, sentences
+from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Match, Side
+from bench_framework.features.record_comparison.claims import anchor_moved
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan.plan import Cell
 from bench_framework.model.plan.policies import Metric
@@ -267,7 +268,7 @@ def _unanchored(comparisons: Sequence[Comparison], metric: Metric) -> tuple[Verd
         )
 
     worst = max(moved, key=reach)
-    text = sentences.moved(worst, metric, len(moved), len(comparisons))
+    text = anchor_moved(worst, metric, len(moved), len(comparisons))
     return Verdict.NOT_COMPARABLE, Reason(ReasonCode.ANCHOR_MOVED, text)
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from bench_framework.features.record_comparison import sentences
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
+from bench_framework.features.record_comparison.claims import record_claims
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.reasons import ReasonCode
@@ -66,7 +66,7 @@ def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Docu
     nothing = all(row.comparison.verdict in refused for row in judged)
     status = "not comparable" if judged and nothing else "exploratory"
     sessions = "two machines (--force)" if bridge.forced else "two sessions"
-    claims = sentences.claims(bridge)
+    claims = record_claims(bridge)
     content = tuple(_blocks(bridge, claims, unit_family))
     return Document(
         title=name,

@@ -12,7 +12,7 @@ from bench_framework.features.record_comparison import (
     section as section_of_records,
 )
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
-from bench_framework.features.record_comparison.sentences import claims
+from bench_framework.features.record_comparison.claims import record_claims
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy
@@ -104,7 +104,7 @@ def test_a_changed_cell_is_compared_with_its_anchor() -> None:
     assert changed.comparison.verdict is Verdict.WORSE
     interval = require(changed.comparison.shown)
     assert interval.lo < 1.2 < interval.hi
-    texts = [c.text for c in claims(result) if c.metric == "wall"]
+    texts = [c.text for c in record_claims(result) if c.metric == "wall"]
     assert texts[0].startswith("Anchor anchor changed by ")
     assert texts[0].endswith(" between the records, less than the margin of 2\u202f%.")
     assert texts[1].startswith("Exploratory, relative to the anchors of each record: changed (B) ")
@@ -142,9 +142,9 @@ def test_an_anchor_that_moved_refuses_every_time_with_its_figure() -> None:
     assert changed.comparison.verdict is Verdict.NOT_COMPARABLE
     assert changed.comparison.shown is None
     assert phrase(changed.comparison.reason).startswith("the anchor changed: +1")
-    assert not [c for c in claims(result) if "less time" in c.text or "slower" in c.text]
-    assert "Anchor anchor changed by +1" in claims(result)[0].text
-    assert claims(result)[0].text.endswith(
+    assert not [c for c in record_claims(result) if "less time" in c.text or "slower" in c.text]
+    assert "Anchor anchor changed by +1" in record_claims(result)[0].text
+    assert record_claims(result)[0].text.endswith(
         "the times of these records are not comparable through it."
     )
 
@@ -211,7 +211,7 @@ def test_another_machine_refuses_times_and_keeps_exact_numbers(
     sizes = rows(result, "changed", "binary_size")
     assert [(r.before, r.after) for r in sizes] == [(1007.0, 1009.0)]
     assert sizes[0].comparison.statistic == "exact"
-    assert claims(result)[0].text.startswith(
+    assert record_claims(result)[0].text.startswith(
         f"The records were measured under different conditions ({condition})"
     )
 
@@ -331,9 +331,9 @@ def test_every_sentence_follows_from_its_claim() -> None:
     before, after = pair(("anchor", "changed", "changed-too"))
     after.times |= {"changed": 0.06, "changed-too": 0.0507}
     result = record_comparison.bridge(before.side(), after.side(), ("wall", "cpu", "binary_size"))
-    assert all(claim.text == say(claim) for claim in claims(result))
-    assert [claim.id for claim in claims(result)] == [
-        f"b{i}" for i in range(1, len(claims(result)) + 1)
+    assert all(claim.text == say(claim) for claim in record_claims(result))
+    assert [claim.id for claim in record_claims(result)] == [
+        f"b{i}" for i in range(1, len(record_claims(result)) + 1)
     ]
 
 

@@ -10,12 +10,12 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.text import write
 
 
-def claims(bridge: Bridge) -> tuple[Claim, ...]:
+def record_claims(bridge: Bridge) -> tuple[Claim, ...]:
     """Return the claims about two records, anchors first, with the ids ``b1``, ``b2`` and so on."""
     return tuple(write.numbered(claim, f"b{i}") for i, claim in enumerate(_claims(bridge), 1))
 
 
-def moved(worst: Comparison, metric: str, count: int, total: int) -> str:
+def anchor_moved(worst: Comparison, metric: str, count: int, total: int) -> str:
     """Return why nothing is compared: the anchor with the largest change, with its figure."""
     evidence = facts.Evidence(
         "", metric=metric, verdict=worst.verdict, margin=worst.thresholds.margin
