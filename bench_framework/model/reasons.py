@@ -143,11 +143,11 @@ class ReasonCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """A reason: its code, a figure, name or foreign message, and where it applies."""
+    """A reason: its code, figures, names or foreign messages, and where it applies."""
 
     code: ReasonCode
-    detail: str | int | float = ""
-    """The part that varies: a number, a name, or the message of another program."""
+    detail: "Part | tuple[Part, ...]" = ""
+    """The part that varies, or several: a number, a name, the message of another program, another reason."""
     place: str = ""
     """The side, record or setting that the reason is about, if it is not the candidate."""
 
@@ -155,6 +155,8 @@ class Reason:
         """Return the reason of another side or record."""
         return replace(self, place=place)
 
+
+Part = str | int | float | Reason
 
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""

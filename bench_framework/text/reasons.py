@@ -6,7 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import Part, Reason, ReasonCode
 from bench_framework.text.numbers import format_percent, percent_up
 from bench_framework.units import counted
 
@@ -29,13 +29,15 @@ def phrases() -> Mapping[ReasonCode, str]:
         return {ReasonCode(code): text for code, text in tomllib.load(file).items()}
 
 
-class _Detail:
-    """The detail of a reason: a number in the format of the phrase, or a text as it is."""
+class _Part:
+    """A part of a reason: a number in the format of the phrase, the phrase of a reason, or a text as it is."""
 
-    def __init__(self, value: str | float) -> None:
+    def __init__(self, value: Part) -> None:
         self._value = value
 
     def __format__(self, name: str) -> str:
+        if isinstance(self._value, Reason):
+            return phrase(self._value)
         return self._value if isinstance(self._value, str) else FORMATS[name](self._value)
 
 
@@ -46,4 +48,5 @@ def phrase(reason: Reason | None) -> str:
     text = phrases()[reason.code]
     if reason.place and "{place}" not in text:
         text = f"{{place}}: {text}"
-    return text.format(place=reason.place, detail=_Detail(reason.detail))
+    parts = reason.detail if isinstance(reason.detail, tuple) else (reason.detail,)
+    return text.format(*map(_Part, parts), place=reason.place)

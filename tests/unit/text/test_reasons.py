@@ -37,10 +37,17 @@ def test_a_number_has_the_format_of_its_phrase_and_the_text_of_an_older_record_s
     assert phrase(reason) == "more than the 2.5\u202f% that are accepted"
     assert phrase(replace(reason, detail="2.5\u202f%")) == phrase(reason)
     assert phrase(Reason(ReasonCode.RUNS_FAILED, 1, "the baseline")) == "the baseline: 1 run failed"
-    details: tuple[str | float, ...] = (0.025, 3, "2.5\u202f%")
+    details = (0.025, 3, "2.5\u202f%", (3, 0.5, "x"), ONE_PROGRAM, (ONE_PROGRAM, 1))
     for detail in details:
         stored = wire.dump(Reason, replace(reason, detail=detail))
         assert wire.load(Reason, "claims.json", stored) == replace(reason, detail=detail)
+
+
+def test_a_reason_can_be_a_part_of_another_one() -> None:
+    cause = Reason(ReasonCode.RUNS_FAILED, 2, "the baseline")
+    assert phrase(Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)).endswith(
+        "the second one: the baseline: 2 runs failed"
+    )
 
 
 def test_the_words_of_a_reason_change_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
