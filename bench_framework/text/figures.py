@@ -13,6 +13,7 @@ from bench_framework.text.numbers import (
     format_percent,
     format_size,
     interval_text,
+    shortest,
     show_plain,
     significant,
     size_unit,
@@ -99,6 +100,13 @@ def quantity(given: Quantity) -> str:
     if given.unit == "s":
         return format_duration(given.value)
     return format_size(given.value, given.family)
+
+
+def in_unit(value: float, unit: str) -> str:
+    """Return a value with four digits in its unit; one of another unit than seconds and bytes is a plain number."""
+    if unit == "s":
+        return format_duration(value, digits=4)
+    return format_size(value, digits=4) if unit == "bytes" else shortest(value, 10)
 
 
 def rates(values: Sequence[float], family: str) -> tuple[str, str]:

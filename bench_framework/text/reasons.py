@@ -16,8 +16,15 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "percent": format_percent,
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
+    "level": partial(format_percent, digits=4),
     "runs": partial(counted, noun="run"),
+    "rounds": partial(counted, noun="round"),
+    "cells": partial(counted, noun="cell"),
+    "comparisons": partial(counted, noun="comparison"),
+    "budgets": partial(counted, noun="budget"),
     "configurations": partial(counted, noun="configuration"),
+    "gated": partial(counted, noun="gated configuration"),
+    "ungated": partial(counted, noun="ungated configuration"),
 }
 """The formats of numbers in phrases."""
 

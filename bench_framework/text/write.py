@@ -84,6 +84,7 @@ FILTERS: Final = {
     "size": numbers.format_size,
     "duration": numbers.format_duration,
     "quantity": figures.quantity,
+    "in_unit": figures.in_unit,
     "exponent": figures.exponent,
     "derived": figures.derived,
     "amount": differences.amount,

@@ -43,6 +43,7 @@ from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import clause
 from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
 from bench_framework.workflow.records.integrity import corruption_reported
@@ -297,8 +298,8 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         hosts=gating.hosts,
         scenario=plan.name,
         exit_code=gating.exit_code,
-        reasons=gating.reasons,
-        remarks=gating.remarks,
+        reasons=tuple(map(phrase, gating.reasons)),
+        remarks=tuple(map(phrase, gating.remarks)),
         level=gating.level,
         family=gating.family,
         looks=gating.looks,
@@ -322,7 +323,7 @@ def _labels(plan: Plan, cell_id: str) -> tuple[str, str]:
 def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
     budget, interval = finding.budget, (finding.value, finding.lo, finding.hi)
     head = (*_labels(plan, finding.cell_id), budget.metric, finding.state, budget.most)
-    return BudgetDocument(*head, *interval, finding.level, finding.text)
+    return BudgetDocument(*head, *interval, finding.level, pages.budget_text(finding))
 
 
 def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
@@ -345,7 +346,7 @@ def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
         lo=interval.lo if interval else None,
         hi=interval.hi if interval else None,
         mde=pair.comparison.mde,
-        text=pair.text.full,
+        text=clause(pair.claim) if pair.claim else "",
         confirmation_verdict=pair.again.verdict if pair.again else None,
-        confirmation_text=pair.again_text.full or None,
+        confirmation_text=clause(pair.again_claim) if pair.again_claim else None,
     )

@@ -6,6 +6,7 @@ from typing import Final
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.foreign import parse_json
 from bench_framework.model.documents.gate import SelfTestDocument
+from bench_framework.model.reasons import Reason, message
 from bench_framework.report.render.self_test import remark
 from bench_framework.store import wire
 from bench_framework.store.records import Record
@@ -17,8 +18,8 @@ SUITE_RESULT: Final = "suite-self-test.json"
 """Both in a folder of `SELF_TESTS`: each scenario of a suite has a self-test of its own, too."""
 
 
-def self_test_remarks(results: Path, record: Record) -> tuple[str, ...]:
-    """Return a line about the newest self-test of a record's scenario, selection, margin and machine, or nothing."""
+def self_test_remarks(results: Path, record: Record) -> tuple[Reason, ...]:
+    """Return a remark about the newest self-test of a record's scenario, selection, margin and machine, or nothing."""
     plan, machine = record.plan, record.contents.host
     host = machine.host_id if machine else None
     policy = plan.judge.gate
@@ -32,5 +33,5 @@ def self_test_remarks(results: Path, record: Record) -> tuple[str, ...]:
             continue
         tested = (document.scenario_sha256, document.only, document.margin, document.host_id)
         if tested == gate:
-            return (remark(document, path.parent.name, policy.level),)
+            return (message(remark(document, path.parent.name, policy.level)),)
     return ()

@@ -23,6 +23,7 @@ from bench_framework.extensions.fleet.job import Job
 from bench_framework.extensions.fleet.programs import BuildTarget, Programs, build_programs
 from bench_framework.extensions.fleet.selection import WorkerPlace, shares
 from bench_framework.model.plan.policies import HostPolicy
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.store import layout
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import Outcome
@@ -285,8 +286,9 @@ class FleetClient:
         used, permitted = (place.name,), policy.names if len(policy.names) > 1 else ()
         others = self.connection.others(place, policy, used, permitted)
         if not others:
-            among = f" among {', '.join(permitted)}" if permitted else ""
-            cause = f"no other host of kind {place.kind} is registered{among}"
+            cause = Reason(ReasonCode.NO_OTHER_HOST, place.kind)
+            if permitted:
+                cause = Reason(ReasonCode.NO_OTHER_HOST_AMONG, (place.kind, ", ".join(permitted)))
             return not_confirmed(first, record.plan.judge.gate, cause)
         self.session.observer.notify(
             progress.Message(f"gate: measuring {repetition(first)} again on another host")
@@ -298,11 +300,11 @@ class FleetClient:
         if again.exit_code == EXIT_INTERRUPTED:
             raise Interrupted("BX130.gate-on-host", host=run.host, path=record.path)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
-            return not_confirmed(first, record.plan.judge.gate, run.end)
+            return not_confirmed(first, record.plan.judge.gate, message(run.end))
         try:
             require_same_work(record, run.folder)
         except UsageError as error:
-            return not_confirmed(first, record.plan.judge.gate, error.message)
+            return not_confirmed(first, record.plan.judge.gate, message(error.message))
         first = replace(first, hosts=(place.name, run.host))
         return second_pass(record, first, again.outcome.judgement, run.folder)
 

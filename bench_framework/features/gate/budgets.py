@@ -8,27 +8,16 @@ between days, because an absolute time belongs to its machine.
 
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from bench_framework.compare import cell_state, exact_metrics, medians
 from bench_framework.compare.stage import runs_of
 from bench_framework.model.metrics import COUNTED, is_exact
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Budget, Metric
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Observation
 from bench_framework.model.result.gate import BudgetFinding, BudgetState
 from bench_framework.store.journal import Contents
-from bench_framework.text import words
-from bench_framework.text.numbers import format_duration, format_percent, format_size, shortest
-from bench_framework.text.reasons import phrase
-
-_BUDGETS: Final[Mapping[BudgetState, str]] = {
-    "over": "above its budget of {}",
-    "kept": "within its budget of {}",
-    "not-judged": "could not judge whether it keeps its budget of {}",
-    "failed": "its budget of {} was not judged",
-}
-_DIGITS: Final = 4
 
 
 def judge_budgets(
@@ -39,12 +28,15 @@ def judge_budgets(
     if not cases:
         return ()
     runs = runs_of(plan, contents.blocks, builds)
-    broken = {s.cell_id: phrase(s.reason) for s in runs.states if s.state != "measured"}
+    broken = {s.cell_id: s.reason for s in runs.states if s.state != "measured"}
     level = 1 - plan.judge.gate.level / (len(cases) * max(1, looks))
     findings = []
     for cell_id, budget in cases:
         if cell_id in broken:
-            findings.append(_finding(plan, cell_id, budget, level, broken=broken[cell_id]))
+            reason = broken[cell_id]
+            findings.append(
+                BudgetFinding(cell_id, budget, "failed", None, None, None, level, reason=reason)
+            )
         elif is_exact(budget.metric):
             values = _exact_values(plan, cell_id, budget.metric, builds, contents.observations)
             bounds = (values[0], values[-1]) if values else None
@@ -77,35 +69,16 @@ def _finding(
     cell_id: str,
     budget: Budget,
     level: float,
-    values: Sequence[float] = (),
-    bounds: tuple[float, float] | None = None,
-    broken: str | None = None,
+    values: Sequence[float],
+    bounds: tuple[float, float] | None,
 ) -> BudgetFinding:
-    """Return the finding with its sentence; `broken` is why the cell was not measured."""
-    state: BudgetState = "failed" if broken is not None else "not-judged"
     if bounds is None:
-        reason = broken
-        if broken is None:
-            reason = "it is not known" if is_exact(budget.metric) else "it was not measured"
+        reason = Reason(ReasonCode.NOT_MEASURED)
         if values:
-            reason = f"{len(values)} rounds are too few for an interval at {format_percent(level, digits=4)}"
-        text = ": ".join(filter(None, (_BUDGETS[state].format(budget.text), reason)))
-        return BudgetFinding(cell_id, budget, state, None, None, None, level, text)
+            reason = Reason(ReasonCode.TOO_FEW_FOR_INTERVAL, (len(values), level))
+        return BudgetFinding(cell_id, budget, "not-judged", None, None, None, level, reason=reason)
     value, (lo, hi) = statistics.median(values), bounds
+    state: BudgetState = "not-judged"
     if lo > budget.most or hi <= budget.most:
         state = "over" if lo > budget.most else "kept"
-    figures = [_format_value(plan, budget.metric, number) for number in (value, lo, hi)]
-    between = "" if lo == hi else f" [{figures[1]}, {figures[2]}]"
-    text = (
-        f"{words.noun(budget.metric)} {figures[0]}{between}: {_BUDGETS[state].format(budget.text)}"
-    )
-    if state == "not-judged":
-        text += ", which is within the interval"
-    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, text)
-
-
-def _format_value(plan: Plan, metric: Metric, value: float) -> str:
-    unit = plan.unit_of(metric)
-    if unit == "s":
-        return format_duration(value, digits=_DIGITS)
-    return format_size(value, digits=_DIGITS) if unit == "bytes" else shortest(value, 10)
+    return BudgetFinding(cell_id, budget, state, value, lo, hi, level, plan.unit_of(budget.metric))

@@ -27,13 +27,10 @@ from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
-from bench_framework.model.result.gate import NO_TEXT, GatedPair, Gating, PairState, PairText
+from bench_framework.model.result.gate import GatedPair, Gating, PairState
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
-from bench_framework.text import write
-from bench_framework.text.numbers import format_percent, percent_up
-from bench_framework.text.reasons import phrase
 
 LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
@@ -68,7 +65,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
         empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)
         return _concluded(plan, contents, empty)
     judged = answer(question, contents)
-    by_pair = _with_text(gated, judged)
+    by_pair = _with_claims(gated, judged)
     same = same_programs.same_cells(gated, builds)
     uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
     pairs = []
@@ -78,7 +75,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             continue
         grown = judged.medians.get(cell.id, 0.0) - judged.medians.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
-            c, text = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
+            c, claim = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
             state, reason = pair_state(c, margin, policy, grown)
             one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
             if one_program and state not in ("failed", "not-comparable"):
@@ -86,7 +83,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             if metric in COUNTED and state == "not-judged" and uncounted:
                 reason = message(uncounted)
             reasons = (reason,) if reason else ()
-            pairs.append(GatedPair(cell.id, metric, margin, state, c, text, reasons))
+            pairs.append(GatedPair(cell.id, metric, margin, state, c, claim, reasons))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
     pairs += counted_pairs(gated, open_, contents)
     family, looks = judged.looks.family, judged.looks.count
@@ -127,48 +124,44 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
     question = question_of_counts(plan, counted, margin)
-    by_pair = _with_text(question.plan, answer(question, contents))
+    by_pair = _with_claims(question.plan, answer(question, contents))
     pairs = []
-    for (cell_id, metric), (c, text) in by_pair.items():
+    for (cell_id, metric), (c, claim) in by_pair.items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
             state, reason = pair_state(c, margin, policy, 0.0)
             counts = Reason(ReasonCode.COUNTED_INSTEAD)
             reasons = (counts, reason) if reason else (counts,)
-            pairs.append(GatedPair(cell_id, metric, margin, state, c, text, reasons))
+            pairs.append(GatedPair(cell_id, metric, margin, state, c, claim, reasons))
     return pairs
 
 
-def _with_text(
+def _with_claims(
     plan: Plan, judged: GateAnswer
-) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
-    """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
+) -> dict[tuple[str, Metric], tuple[Comparison, Claim | None]]:
+    """Return (candidate, metric) → its comparison with the baseline, and the claim about it."""
     writer = ComparisonClaims(plan, judged)
-    by_pair = {}
+    by_pair: dict[tuple[str, Metric], tuple[Comparison, Claim | None]] = {}
     for c in (*judged.comparisons, *judged.exact):
         if c.family != "control":
-            by_pair[c.cell_id, c.metric] = c, _pair_text(writer.comparison(c))
+            by_pair[c.cell_id, c.metric] = c, writer.comparison(c)
     return by_pair
 
 
-def _pair_text(claim: Claim) -> PairText:
-    return PairText(write.clause(claim), write.without_names(claim))
-
-
-def _sentences(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, PairText]]:
-    """Return (candidate, metric) → its comparison with the baseline, and the sentence of it."""
-    text = {
-        (claim.cells, claim.metric): _pair_text(claim)
+def _repeated(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, Claim | None]]:
+    """Return (candidate, metric) → its comparison with the baseline, and the claim about it."""
+    claims = {
+        (claim.cells, claim.metric): claim
         for claim in judged.claims
         if claim.kind in ("comparison", "memory")
     }
     return {
-        (c.cell_id, c.metric): (c, text.get(((c.cell_id, c.ref_cell_id), c.metric), NO_TEXT))
+        (c.cell_id, c.metric): (c, claims.get(((c.cell_id, c.ref_cell_id), c.metric)))
         for c in judged.comparisons
         if c.family in WITH_BASELINE
     }
 
 
-def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, PairText]:
+def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Comparison, None]:
     reason = Reason(ReasonCode.UNKNOWN_SIDE, metric)
     if metric == outcome.BUILD_TIME:
         reason = Reason(ReasonCode.SINGLE_BUILD)
@@ -176,7 +169,7 @@ def _unknown(cell: Cell, base: Cell, metric: Metric, margin: float) -> tuple[Com
     unknown = Comparison(
         cell.id, base.id, metric, "headline", verdict, reason, thresholds=Thresholds(margin, 0.0)
     )
-    return unknown, NO_TEXT
+    return unknown, None
 
 
 def pair_state(
@@ -205,8 +198,7 @@ def _worse(
 ) -> tuple[PairState, Reason | None]:
     growth = interval.ratio - 1
     if growth <= margin:
-        detail = f"{percent_up(growth)} more, and {format_percent(margin)}"
-        return "passed", Reason(ReasonCode.TOLERATED, detail)
+        return "passed", Reason(ReasonCode.TOLERATED, (growth, margin))
     if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
         return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.family != "exact":
@@ -234,31 +226,31 @@ def second_pass(
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
     counted there. `accepted` and `day` are those of the first pass.
     """
-    by_pair, measured = _sentences(again), {state.cell_id for state in again.states}
+    by_pair, measured = _repeated(again), {state.cell_id for state in again.states}
     pairs = list(first.pairs)
     for i, pair in enumerate(pairs):
         if pair.state == "suspicious" and pair.cell_id in measured:
-            c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
+            c, claim = by_pair.get((pair.cell_id, pair.metric), (None, None))
             state, reason = confirmed(c, pair.margin)
             reasons = (reason, *pair.reasons)
-            pairs[i] = replace(pair, again=c, again_text=text, state=state, reasons=reasons)
+            pairs[i] = replace(pair, again=c, again_claim=claim, state=state, reasons=reasons)
     worse = {p.cell_id for p in pairs if p.state == "worse"}
     unconfirmed = {p.cell_id for p in pairs if p.again} - worse
     for i, pair in enumerate(pairs):
-        c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
+        c, claim = by_pair.get((pair.cell_id, pair.metric), (None, None))
         exceeds = c and c.verdict.worse and c.shown and c.shown.ratio - 1 > pair.margin
         unsuspicious = pair.again is None and pair.state in ("passed", "not-judged")
         open_ = unsuspicious and outcome.is_timed(pair.metric)
         if exceeds and open_ and pair.cell_id in unconfirmed:
             # Another time alone confirms that a suspicious cell is worse.
             other = (Reason(ReasonCode.OTHER_METRIC),)
-            worse_now = replace(pair, again=c, again_text=text, state="worse", reasons=other)
+            worse_now = replace(pair, again=c, again_claim=claim, state="worse", reasons=other)
             pairs[i] = outcome.accept_pair(worse_now, accepted, day)
     for i, pair in enumerate(pairs):
-        c, text = by_pair.get((pair.cell_id, pair.metric), (None, NO_TEXT))
+        c, claim = by_pair.get((pair.cell_id, pair.metric), (None, None))
         if pair.unstable and pair.again is None and c is not None:
             state, reason = repeated(c, pair.margin)
-            pairs[i] = replace(pair, again=c, again_text=text, state=state, reasons=(reason,))
+            pairs[i] = replace(pair, again=c, again_claim=claim, state=state, reasons=(reason,))
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     new = [pair for pair in counted if pair.cell_id not in known]
     pairs += [outcome.accept_pair(pair, accepted, day) for pair in new]
@@ -275,8 +267,8 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
         return "passed", Reason(ReasonCode.NOT_CONFIRMED)
     if c.verdict.worse:
         return "worse", Reason(ReasonCode.CONFIRMED)
-    mde = f", minimum detectable effect {percent_up(c.mde)}" if c.mde is not None else ""
-    cause = phrase(c.reason) or f"inconclusive{mde}"
+    open_ = ReasonCode.INCONCLUSIVE if c.mde is None else ReasonCode.UNDETECTED
+    cause = c.reason or Reason(open_, c.mde or "")
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)
 
@@ -289,5 +281,7 @@ def repeated(c: Comparison, margin: float) -> tuple[PairState, Reason]:
     """
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT or within(c, margin):
         return "passed", Reason(ReasonCode.STABLE_SECOND)
-    cause = "worse" if c.verdict.worse else phrase(c.reason) or "inconclusive"
+    cause = c.reason or Reason(ReasonCode.INCONCLUSIVE)
+    if c.verdict.worse:
+        cause = Reason(ReasonCode.WORSE)
     return "not-judged", Reason(ReasonCode.UNSTABLE_FIRST, cause)

@@ -7,6 +7,7 @@ a single run or metric of one whose comparisons are judged.
 from collections.abc import Iterator
 
 from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.store.journal import Contents
 
@@ -18,25 +19,28 @@ def other_failures(plan: Plan, contents: Contents, gating: Gating) -> tuple[Fail
     covered |= {budget.cell_id for budget in gating.budgets if budget.state == "failed"}
     gated = {id_ for pair in gating.pairs for id_ in (pair.cell_id, pair.comparison.ref_cell_id)}
     gated |= {budget.cell_id for budget in gating.budgets}
-    first: dict[str | None, str] = {}
+    first: dict[str | None, Reason] = {}
     for item in plan.inputs:  # the copy of the baseline fails with it
         control, baseline = plan.control_cell(item.id), plan.baseline_cell(item.id)
         if control is not None and baseline is not None:
             covered |= {control.id} if baseline.id in covered else set()
             gated |= {control.id} if baseline.id in gated else set()
-    for cell_id, text in _failures(plan, contents):
+    for cell_id, reason in _failures(plan, contents):
         if cell_id not in covered:
-            first.setdefault(cell_id, text)
-    return tuple(Failure(cell_id, cell_id in gated, text) for cell_id, text in first.items())
+            first.setdefault(cell_id, reason)
+    return tuple(Failure(cell_id, cell_id in gated, reason) for cell_id, reason in first.items())
 
 
-def _failures(plan: Plan, contents: Contents) -> Iterator[tuple[str | None, str]]:
+def _failures(plan: Plan, contents: Contents) -> Iterator[tuple[str | None, Reason]]:
     """Yield each failure with its cell."""
     broken = {build.id: build for build in contents.builds if not build.ok}
     for cell in plan.cells:
         build = broken.get(plan.build_id(cell))
         if build is not None and cell.role is not Role.CONTROL:
-            yield cell.id, build.message or "the build failed"
+            yield (
+                cell.id,
+                message(build.message) if build.message else Reason(ReasonCode.BUILD_FAILED),
+            )
     for event in contents.events:
         if event.severity == "error":
-            yield event.cell_id, event.message
+            yield event.cell_id, message(event.message)

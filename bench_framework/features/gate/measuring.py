@@ -28,10 +28,7 @@ MOST_TIMES: Final = 2.0
 """Most time for counting what explains a regression, as a multiple of the measuring time of both passes."""
 ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
 JUDGED: Final = Reason(ReasonCode.GATE_JUDGES)
-ENDED_EARLY: Final = (
-    "measuring ended as soon as the report was conclusive; `benchctl gate` without --no-confirm goes "
-    "on until the gate can judge"
-)
+ENDED_EARLY: Final = Reason(ReasonCode.ENDED_EARLY)
 
 
 def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:

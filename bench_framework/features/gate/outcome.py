@@ -9,12 +9,11 @@ from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.declarations import Note
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, JudgePolicy, Metric
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import Part, Reason, ReasonCode
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import CONFIRMATION_LEVEL, BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.numbers import format_percent
-from bench_framework.units import counted
+from bench_framework.text.write import render
 
 FEWEST_CONFIRMING: Final = 18
 BUILD_TIME: Final = "build_time"
@@ -65,103 +64,96 @@ def _change(pair: GatedPair) -> Change:
 
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
-    code, reasons = EXIT_DONE, list[str]()
-    failed = _counted(gating.in_state("failed"), "could not be measured")
-    worse = _worse(gating)
+    code, reasons = EXIT_DONE, list[Reason]()
+    failed = _counted(ReasonCode.PAIRS_FAILED, gating.in_state("failed"))
     for exit_code, lines in (
-        (EXIT_NOT_MEASURED, failed + _budgets(gating, "failed") + _failures(gating)),
-        (EXIT_WORSE, worse + _budgets(gating, "over")),
-        (EXIT_NOT_JUDGED, _unjudged(gating, policy) + _budgets(gating, "not-judged")),
+        (EXIT_NOT_MEASURED, (*failed, *_budgets(gating, "failed"), *_failures(gating))),
+        (EXIT_WORSE, (*_worse(gating), *_budgets(gating, "over"))),
+        (EXIT_NOT_JUDGED, (*_unjudged(gating, policy), *_budgets(gating, "not-judged"))),
     ):
         reasons += lines
         code = code or (exit_code if lines else EXIT_DONE)
     return replace(gating, exit_code=code, reasons=tuple(reasons))
 
 
-def not_confirmed(first: Gating, policy: GatePolicy, cause: str) -> Gating:
+def not_confirmed(first: Gating, policy: GatePolicy, cause: Reason) -> Gating:
     """Return the result of a first pass whose suspicious pairs no other host measured again."""
     return conclude(replace(first, unconfirmed=cause), policy)
 
 
-def _worse(gating: Gating) -> list[str]:
-    once, twice = "", ""
-    if len(gating.hosts) == BOTH:
-        first, second = gating.hosts
-        once, twice = f": on host {first}", f": on host {first}, confirmed on host {second}"
-    pairs = gating.in_state("worse")
+def _counted(code: ReasonCode, things: Sized, *more: Part) -> Iterator[Reason]:
+    """Yield a reason with a number of things, if it is not 0."""
+    if count := len(things):
+        yield Reason(code, (count, *more))
+
+
+def _worse(gating: Gating) -> Iterator[Reason]:
+    pairs, hosts = gating.in_state("worse"), gating.hosts
+    confirmed = len(hosts) == BOTH
     # An exact value is not an estimate, and has no second pass.
     exact = [pair for pair in pairs if pair.comparison.family == "exact"]
     # The estimate is compared with the margin. The interval may reach into it.
     estimated = [pair for pair in pairs if pair not in exact]
-    lines = _counted(estimated, f"worse, estimated at more than tolerated{twice}")
-    return lines + _counted(exact, f"worse than tolerated{once}")
+    code = ReasonCode.PAIRS_WORSE_ON_HOSTS if confirmed else ReasonCode.PAIRS_WORSE
+    yield from _counted(code, estimated, *(hosts if confirmed else ()))
+    code = ReasonCode.EXACT_WORSE_ON_HOST if confirmed else ReasonCode.EXACT_WORSE
+    yield from _counted(code, exact, *(hosts[:1] if confirmed else ()))
 
 
-def _counted(pairs: Sized, what: str, noun: str = "comparison") -> list[str]:
-    return [f"{counted(len(pairs), noun)}: {what}"] if pairs else []
-
-
-_OUTCOMES: Final[dict[BudgetState, tuple[str, str]]] = {
-    "failed": ("could not be measured", "could not be measured"),
-    "over": ("exceeded", "exceeded"),
-    "not-judged": ("could not judge whether it is kept", "could not judge whether they are kept"),
+_OUTCOMES: Final[dict[BudgetState, ReasonCode]] = {
+    "failed": ReasonCode.BUDGETS_FAILED,
+    "over": ReasonCode.BUDGETS_EXCEEDED,
+    "not-judged": ReasonCode.BUDGETS_NOT_JUDGED,
 }
-"""The outcome of one budget, and of several."""
 
 
-def _budgets(gating: Gating, state: BudgetState) -> list[str]:
-    budgets = [b for b in gating.budgets if b.state == state]
-    one, several = _OUTCOMES[state]
-    return _counted(budgets, one if len(budgets) == 1 else several, "budget")
+def _budgets(gating: Gating, state: BudgetState) -> Iterator[Reason]:
+    return _counted(_OUTCOMES[state], [b for b in gating.budgets if b.state == state])
 
 
-def _failures(gating: Gating) -> list[str]:
-    lines = []
-    if ungated := sum(f.cell_id is not None and not f.gated for f in gating.failures):
-        which = "that is not gated" if ungated == 1 else "that are not gated"
-        lines.append(f"{counted(ungated, 'configuration')} {which}: failed")
-    judged = [failure for failure in gating.failures if failure.gated]
-    lines += _counted(judged, "a run, a metric or an output failed", "gated configuration")
-    return lines + [failure.text for failure in gating.failures if failure.cell_id is None]
+def _failures(gating: Gating) -> Iterator[Reason]:
+    cells = [failure for failure in gating.failures if failure.cell_id is not None]
+    yield from _counted(ReasonCode.UNGATED_FAILED, [f for f in cells if not f.gated])
+    yield from _counted(ReasonCode.GATED_FAILED, [f for f in gating.failures if f.gated])
+    yield from (failure.reason for failure in gating.failures if failure.cell_id is None)
 
 
-def _unjudged(gating: Gating, policy: GatePolicy) -> list[str]:
-    lines = _counted(gating.in_state("not-comparable"), "not comparable")
-    suspicious = gating.in_state("suspicious")
-    first, second = "in the first measurement", "in the second"
+def _unjudged(gating: Gating, policy: GatePolicy) -> Iterator[Reason]:
+    if not gating.pairs and not gating.budgets:
+        cells = policy.cells
+        yield Reason(ReasonCode.NO_PAIR_AMONG, cells) if cells else Reason(ReasonCode.NO_PAIR)
+        return
+    yield from _counted(ReasonCode.PAIRS_NOT_COMPARABLE, gating.in_state("not-comparable"))
+    first, second = Reason(ReasonCode.IN_FIRST), Reason(ReasonCode.IN_SECOND)
     if gating.hosts:
-        first, *others = (f"on host {host}" for host in gating.hosts)
-        second = "".join(others)
-    missing = "and not measured again"
-    if gating.unconfirmed:
-        missing = f"not confirmed on another host: {gating.unconfirmed}"
-    lines += _counted(suspicious, f"worse {first}, {missing}")
+        first, *others = (Reason(ReasonCode.ON_HOST, host) for host in gating.hosts)
+        second = others[0] if others else second
+    code, missing = ReasonCode.PAIRS_SUSPICIOUS, [first]
+    if gating.unconfirmed is not None:
+        code, missing = ReasonCode.PAIRS_UNCONFIRMED, [first, gating.unconfirmed]
+    yield from _counted(code, gating.in_state("suspicious"), *missing)
     judgeable = [pair for pair in gating.pairs if pair.metric != BUILD_TIME]
     open_ = [pair for pair in judgeable if pair.state == "not-judged"]
     unconfirmed = [pair for pair in open_ if pair.again is not None and not pair.unstable]
-    lines += _counted(unconfirmed, f"worse {first}, inconclusive {second}")
-    if not gating.pairs and not gating.budgets:
-        where = f" among the gated cells ({policy.cells})" if policy.cells else ""
-        return [f"nothing was compared: no candidate{where} has a baseline"]
+    yield from _counted(ReasonCode.PAIRS_INCONCLUSIVE, unconfirmed, first, second)
     compared = gating.in_state("passed", "accepted", "worse")
     if len(compared) < policy.min_compared:
-        lines.append(f"{len(compared)} of at least {policy.min_compared} comparisons were judged")
+        yield Reason(ReasonCode.TOO_FEW_COMPARED, (len(compared), policy.min_compared))
     if policy.on_inconclusive == "fail":
-        return lines + _counted(open_, "not judged, and the gate has on-inconclusive: fail")
+        yield from _counted(ReasonCode.PAIRS_NOT_JUDGED, open_)
+        return
     # Noise does not explain a value that is not known.
     unknown = [pair for pair in open_ if is_exact(pair.metric)]
-    lines += _counted(unknown, "of a deterministic metric that is not known, so not judged")
-    lines += [
-        f"{metric}: not judged, and the gate requires it"
-        for metric in policy.require
-        if any(p.metric == metric and p not in unknown for p in open_)
-    ]
+    yield from _counted(ReasonCode.PAIRS_UNKNOWN, unknown)
+    for metric in policy.require:
+        if any(p.metric == metric and p not in unknown for p in open_):
+            yield Reason(ReasonCode.REQUIRED, metric)
     timed = timed_metrics(policy)
     deciding = [pair for pair in judgeable if not timed or pair.metric in timed]
     judged = {pair.cell_id for pair in deciding if pair.state != "not-judged"}
     blind = {pair.cell_id for pair in judgeable} - judged
-    what = "gated time" if timed else "gated metric"
-    return lines + _counted(blind, f"no {what} could be judged", "cell")
+    code = ReasonCode.TIMES_NOT_JUDGED if timed else ReasonCode.METRICS_NOT_JUDGED
+    yield from _counted(code, blind)
 
 
 def accept(gating: Gating, entries: Sequence[Accepted], day: str) -> Gating:
@@ -189,36 +181,37 @@ def accept_pair(pair: GatedPair, entries: Sequence[Accepted], day: str) -> Gated
     matching = [entry for entry in entries if _matches(entry, pair)]
     valid = [entry for entry in matching if entry.counts_on(day)]
     if accepting := next((entry for entry in valid if growth <= entry.level), None):
-        until = f" until {accepting.until}" if accepting.until else ""
-        detail = f"up to {format_percent(accepting.level)}{until}: {accepting.reason}"
-        return replace(pair, state="accepted", reasons=(Reason(ReasonCode.ACCEPTED, detail),))
+        accepted = Reason(ReasonCode.ACCEPTED, (accepting.level, accepting.reason))
+        if accepting.until:
+            detail = (accepting.level, accepting.until, accepting.reason)
+            accepted = Reason(ReasonCode.ACCEPTED_UNTIL, detail)
+        return replace(pair, state="accepted", reasons=(accepted,))
     if valid:
         most = max(entry.level for entry in valid)
         more = Reason(ReasonCode.MORE_THAN_ACCEPTED, most)
         return replace(pair, reasons=(more,))
     if expired := next((entry for entry in matching if growth <= entry.level), None):
-        detail = f"{expired.place} ended on {expired.until}"
-        return replace(pair, reasons=(Reason(ReasonCode.ACCEPTANCE_ENDED, detail),))
+        ended = Reason(ReasonCode.ACCEPTANCE_ENDED, (expired.place, expired.until))
+        return replace(pair, reasons=(ended,))
     return pair
 
 
-def remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[str]:
+def remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -> Iterator[Reason]:
     """Yield a remark on each entry that has no effect."""
     for entry in entries:
-        name = f"accepted change {entry.place} ({entry.cells}, {entry.metric})"
+        name = (entry.place, entry.cells, entry.metric)
         matching_pairs = [pair for pair in pairs if _matches(entry, pair)]
         if entry.unknown:
-            yield f"{name} is unknown here: {entry.unknown}"
+            yield Reason(ReasonCode.ACCEPTANCE_UNKNOWN, (*name, entry.unknown))
         elif not matching_pairs:
-            judged = any(pair.metric == entry.metric for pair in pairs)
-            reason = (
-                "it selects no gated cell" if judged else f"this gate does not judge {entry.metric}"
-            )
-            yield f"{name} is unknown here: {reason}"
+            reason = Reason(ReasonCode.METRIC_NOT_GATED, entry.metric)
+            if any(pair.metric == entry.metric for pair in pairs):
+                reason = Reason(ReasonCode.NO_GATED_CELL)
+            yield Reason(ReasonCode.ACCEPTANCE_UNKNOWN, (*name, reason))
         elif not entry.counts_on(day):
-            yield f"{name} has expired on {entry.until} and accepts nothing"
+            yield Reason(ReasonCode.ACCEPTANCE_EXPIRED, (*name, entry.until))
         elif all(pair.state == "passed" for pair in matching_pairs):
-            yield f"{name} is not needed: none of its comparisons is worse"
+            yield Reason(ReasonCode.ACCEPTANCE_UNNEEDED, name)
 
 
 def narrowed(plan: Plan, ids: frozenset[str]) -> Plan:
@@ -260,9 +253,7 @@ def policy_of(
 def repetition(first: Gating) -> str:
     """Return the pairs that are measured again as a phrase."""
     suspicious = len(first.in_state("suspicious"))
-    unstable = len(first.to_repeat) - suspicious
-    counts = ((suspicious, "possible regression"), (unstable, "unstable comparison"))
-    return " and ".join(counted(count, noun) for count, noun in counts if count)
+    return render("repetition", suspicious, len(first.to_repeat) - suspicious)
 
 
 def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
@@ -282,9 +273,8 @@ def confirmation_plan(plan: Plan, first: Gating, record_id: str) -> Plan | None:
     memory = any(pair.metric == PEAK_RSS for pair in repeated)
     most = max(FEWEST_CONFIRMING, measure.rounds_max)
     note = Note(
-        "What this record is",
-        f"The gate measured {repetition(first)} of record {record_id} again, in new rounds with new copies of the "
-        "files.",
+        render("second_measurement_title"),
+        render("second_measurement", repetition(first), record_id),
     )
     return replace(
         narrow,

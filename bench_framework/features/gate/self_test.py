@@ -31,6 +31,7 @@ from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.result.self_test import TestOutcome, Trial, TrialState
 from bench_framework.text.numbers import shortest
+from bench_framework.text.write import render
 
 AXIS: Final = "copy"
 LEAST_SLOWDOWN: Final = 0.1
@@ -101,7 +102,7 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
             continue
         given = plan.variant(cell.variant_id)
         candidate = cell.role is Role.CANDIDATE
-        name = f"copy for {given.label}" if candidate else given.label
+        name = render("copy_for", given.label) if candidate else given.label
         base = plan.variant(baseline.variant_id)
         values = ((AXIS, name), *base.values)
         variant = replace(base, label=name, values=values, experiment=None)
@@ -120,8 +121,7 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
     names = dict.fromkeys(v.label for v in used)
     axis = Axis(AXIS, "run", tuple(AxisValue(name, name) for name in names), "Copy")
     builds = plan.programs_of(used)
-    means = "whose clock runs faster" if plan.benches else "that a wrapper slows down"
-    note = Note("Self-test", f"Each candidate is a copy of its baseline {means}.")
+    note = Note("Self-test", render("slower_copies", benches=plan.benches is not None))
     pairs = plan.pairs_only().without_texts()
     return replace(
         pairs,

@@ -1,8 +1,9 @@
 """The result of the gate for a record. Immutable, no I/O."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
+from bench_framework.model.facts import Claim
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
@@ -20,16 +21,6 @@ CONFIRMATION_LEVEL: Final = 0.05
 BudgetState = Literal["kept", "over", "not-judged", "failed"]
 
 
-class PairText(NamedTuple):
-    """The sentence that reports a comparison; `brief` names neither its sides nor its input."""
-
-    full: str = ""
-    brief: str = ""
-
-
-NO_TEXT: Final = PairText()
-
-
 @dataclass(frozen=True, slots=True)
 class GatedPair:
     """A candidate cell on one gated metric."""
@@ -41,12 +32,13 @@ class GatedPair:
     state: PairState
     comparison: Comparison
     """Comparison over the rounds of the record, at the level of the gate."""
-    text: PairText
+    claim: Claim | None = None
+    """The claim about the comparison, `None` without a figure."""
     reasons: tuple[Reason, ...] = ()
     """Reasons for the state."""
     again: Comparison | None = None
     """Comparison over the rounds of the second measurement, `None` without one."""
-    again_text: PairText = NO_TEXT
+    again_claim: Claim | None = None
 
     @property
     def unstable(self) -> bool:
@@ -68,7 +60,10 @@ class BudgetFinding:
     hi: float | None
     level: float
     """Level of the interval, 1 for an exact metric."""
-    text: str
+    unit: str = ""
+    """Unit of the figures."""
+    reason: Reason | None = None
+    """Reason for a missing interval."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +74,7 @@ class Failure:
     """The cell that failed, `None` for an input or a program that changed."""
     gated: bool
     """True if a pair or a budget is about the cell."""
-    text: str
+    reason: Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,19 +106,19 @@ class Gating:
     """Rounds of the first measurement, the largest number of any input."""
     exit_code: int
     """0 passed, 1 worse, 3 something failed, 4 not judged."""
-    reasons: tuple[str, ...]
-    """Reasons for the exit code, one line each. It is empty for 0."""
+    reasons: tuple[Reason, ...]
+    """Reasons for the exit code. It is empty for 0."""
     confirmation: str | None = None
     """Id of the record in which suspicious pairs were measured again."""
     budgets: tuple[BudgetFinding, ...] = ()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Reason, ...] = ()
     """Further remarks for the reader, such as an accepted change that has expired."""
     hosts: tuple[str, ...] = ()
     """Names of the hosts of a fleet that measured first and second. It is empty without a fleet, and if nothing
     was suspicious."""
     explanations: tuple[Explanation, ...] = ()
     """Differences of each candidate that is worse, as far as they were counted."""
-    unconfirmed: str = ""
+    unconfirmed: Reason | None = None
     """Reason why no other host measured suspicious pairs again."""
     failures: tuple[Failure, ...] = ()
     """Other failures in the first measurement."""

@@ -196,10 +196,10 @@ def page_of(
         gating.confirmation,
         result,
         gating.exit_code,
-        gating.reasons,
+        tuple(map(phrase, gating.reasons)),
         tuple(sorted(rows, key=lambda row: order.index(row.state))),
         how,
-        gating.remarks,
+        tuple(map(phrase, gating.remarks)),
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
         tuple(_causes(plan, gating)),
         tuple(
@@ -264,17 +264,22 @@ _BUDGET_ROWS: Final = {
 }
 
 
+def budget_text(finding: BudgetFinding) -> str:
+    """Return the figure of a configuration with a budget, and whether it keeps it."""
+    return write.render("budget", finding)
+
+
 def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
     state, glyph, plain, word = _BUDGET_ROWS[finding.state]
     place, metric = _place(plan, finding.cell_id), f"budget of {words.noun(finding.budget.metric)}"
-    return GateRow(place, metric, state, glyph, plain, finding.text, seconds, word)
+    return GateRow(place, metric, state, glyph, plain, budget_text(finding), seconds, word)
 
 
 def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> GateRow:
     word, cell_id = STATE_WORDS["failed"], failure.cell_id
     where = "all configurations" if cell_id is None else _place(plan, cell_id)
     took = 0.0 if cell_id is None or failure.gated else seconds[cell_id]  # that of a pair otherwise
-    return GateRow(where, _MEASUREMENT, "failed", "✕", "x", failure.text, took, word)
+    return GateRow(where, _MEASUREMENT, "failed", "✕", "x", phrase(failure.reason), took, word)
 
 
 def _levels(form: str, comparisons: Iterable[Comparison | None]) -> str:
@@ -286,9 +291,8 @@ def _levels(form: str, comparisons: Iterable[Comparison | None]) -> str:
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     # A page of two revisions names them once.
-    texts = [
-        text if plan.revisions is None else brief for text, brief in (pair.text, pair.again_text)
-    ]
+    text_of = write.clause if plan.revisions is None else write.without_names
+    texts = [text_of(claim) if claim else "" for claim in (pair.claim, pair.again_claim)]
     parts = [texts[0]] if texts[0] else []
     if texts[1]:
         first, second = (_levels(" ({})", [c]) for c in (pair.comparison, pair.again))
@@ -304,7 +308,7 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
 def _is_stated(pair: GatedPair, reason: Reason) -> bool:
     """Return whether the sentence of a pair contains a reason."""
     c = pair.comparison
-    if not pair.text.full or c.verdict is Verdict.OTHER_OUTPUT or reason == REACHES_ONE:
+    if pair.claim is None or c.verdict is Verdict.OTHER_OUTPUT or reason == REACHES_ONE:
         return False
     open_ = c.verdict is Verdict.INCONCLUSIVE
     return reason == c.reason or (open_ and reason.code in _IN_SENTENCE)

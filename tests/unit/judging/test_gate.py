@@ -16,6 +16,7 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look, Observation
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import Gating
@@ -140,9 +141,9 @@ def test_a_binary_that_grew_fails_at_once() -> None:
     }
     assert gating.exit_code == 1
     # An exact value is not an estimate, and no other host confirms it.
-    assert gating.reasons == ("1 comparison: worse than tolerated",)
+    assert gating.reasons == (Reason(ReasonCode.EXACT_WORSE, (1,)),)
     on_hosts = outcome.conclude(replace(gating, hosts=("x", "y")), plan.judge.gate)
-    assert on_hosts.reasons == ("1 comparison: worse than tolerated: on host x",)
+    assert on_hosts.reasons == (Reason(ReasonCode.EXACT_WORSE_ON_HOST, (1, "x")),)
 
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
@@ -234,10 +235,7 @@ class TestTheSecondPass:
             ("wall", "worse", "regression confirmed"),
             ("cpu", "worse", "regression confirmed"),
         }
-        assert all(
-            "more" in p.again_text.full or "slower" in p.again_text.full
-            for p in gating.in_state("worse")
-        )
+        assert all(require(require(p.again_claim).verdict).worse for p in gating.in_state("worse"))
         assert gating.confirmation == "20260101T0100Z"
 
     @pytest.mark.parametrize("factor", [1.0, 0.95])
@@ -254,12 +252,12 @@ class TestTheSecondPass:
         gating = self.passes({"slow": 1.05}, spread=0.6)
         assert gating.exit_code == 4
         assert {p.state for p in gating.pairs if p.again is not None} == {"not-judged"}
-        assert gating.reasons[0] == (
-            "2 comparisons: worse in the first measurement, inconclusive in the second"
-        )
+        first, second = Reason(ReasonCode.IN_FIRST), Reason(ReasonCode.IN_SECOND)
+        assert gating.reasons[0] == Reason(ReasonCode.PAIRS_INCONCLUSIVE, (2, first, second))
         assert all("; in the second one: " in reasons_of(p) for p in gating.pairs if p.again)
         on_hosts = outcome.conclude(replace(gating, hosts=("a", "b")), gate_policy().gate)
-        assert on_hosts.reasons[0] == "2 comparisons: worse on host a, inconclusive on host b"
+        first, second = (Reason(ReasonCode.ON_HOST, host) for host in "ab")
+        assert on_hosts.reasons[0] == Reason(ReasonCode.PAIRS_INCONCLUSIVE, (2, first, second))
 
     @pytest.mark.parametrize(
         ("again", "state", "reason"),

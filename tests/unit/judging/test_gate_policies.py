@@ -11,7 +11,7 @@ from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate, outcome
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
-from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason
+from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import Failure, Gating
@@ -88,9 +88,7 @@ class TestInstructions:
         gating = self.judged({}, [Event("BX250", reason)])
         pair = next(p for p in gating.pairs if p.metric == "instructions")
         assert (pair.state, reasons_of(pair), gating.exit_code) == ("not-judged", reason, 4)
-        assert gating.reasons == (
-            "1 comparison: of a deterministic metric that is not known, so not judged",
-        )
+        assert gating.reasons == (Reason(ReasonCode.PAIRS_UNKNOWN, (1,)),)
 
 
 class TestOneProgram:
@@ -158,7 +156,9 @@ class TestBudgets:
         assert gating.exit_code == 1
         page = gate_page.page_of(plan, gating, contents.blocks, "r", "")
         assert page.answer == "▲ Benchmarks: budgets exceeded: time of a"
-        assert page.annotations == (f"a, budget of time: {gating.budgets[0].text}",)
+        assert page.annotations == (
+            f"a, budget of time: {gate_page.budget_text(gating.budgets[0])}",
+        )
         row = SuiteRow("s", "s.yaml", "r", page.exit_code, page=page)
         suite = SuitePage("r", "", True, "", 0.01, 1, (row, replace(row, scenario="t")))
         assert suite.result == "Benchmarks: budgets exceeded in s and t"
@@ -191,7 +191,7 @@ class TestOtherFailures:
         gating, page = self.judged(other, chosen=chosen)
         assert {pair.cell_id: pair.state for pair in gating.pairs} == {chosen[0]: "passed"}
         assert (gating.exit_code, page.exit_code) == (3, 3)
-        assert gating.reasons == ("1 configuration that is not gated: failed",)
+        assert gating.reasons == (Reason(ReasonCode.UNGATED_FAILED, (1,)),)
         assert outcome.change_of(gating, GatePolicy()) is Change.FAILED
         assert page.annotations == ("other, measurement: it failed in round 3",)
         assert ET.fromstring(junit.document_of(page)).get("errors") == "1"
@@ -204,15 +204,15 @@ class TestOtherFailures:
         failed = Build(specs["other"].id, ok=False, message="no such feature")
         contents = example.contents(example.blocks(log_normal_timing({})), [failed])
         gating = gate.first_pass(plan, contents)
-        other = Failure(example.cell("other").id, gated=False, text="no such feature")
+        other = Failure(example.cell("other").id, gated=False, reason=message("no such feature"))
         assert (gating.exit_code, gating.failures) == (3, (other,))
 
     def test_so_does_a_failed_run_of_a_judged_one_or_a_changed_file(self) -> None:
         gating, _ = self.judged(Study(arms=("a", "b", "other")).cell("b").id)
         assert gating.exit_code == 3
-        assert gating.reasons == ("1 gated configuration: a run, a metric or an output failed",)
+        assert gating.reasons == (Reason(ReasonCode.GATED_FAILED, (1,)),)
         gating, page = self.judged(None)
-        assert (gating.exit_code, gating.reasons) == (3, ("it failed in round 3",))
+        assert (gating.exit_code, gating.reasons) == (3, (message("it failed in round 3"),))
         assert page.annotations == ("all configurations, measurement: it failed in round 3",)
 
     def test_a_failed_comparison_is_not_listed_twice(self) -> None:
@@ -244,7 +244,7 @@ def test_a_gate_of_memory_alone_that_judged_nothing_does_not_pass() -> None:
     gating = gate.first_pass(example.plan, contents)
     assert {(pair.metric, pair.state) for pair in gating.pairs} == {("peak_rss", "not-judged")}
     assert gating.exit_code == 4
-    assert gating.reasons == ("1 cell: no gated metric could be judged",)
+    assert gating.reasons == (Reason(ReasonCode.METRICS_NOT_JUDGED, (1,)),)
 
 
 class TestAccepted:
@@ -253,21 +253,20 @@ class TestAccepted:
     @pytest.mark.parametrize(
         ("change", "reason"),
         [
-            ({"metric": "peak_rss"}, "this gate does not judge peak_rss"),
-            ({"cell_ids": ()}, "it selects no gated cell"),
+            ({"metric": "peak_rss"}, Reason(ReasonCode.METRIC_NOT_GATED, "peak_rss")),
+            ({"cell_ids": ()}, Reason(ReasonCode.NO_GATED_CELL)),
             ({"cell_ids": (), "unknown": "there is no axis `arm`"}, "there is no axis `arm`"),
         ],
     )
     def test_an_unknown_metric_or_cell_is_reported(
-        self, change: dict[str, str], reason: str
+        self, change: dict[str, str], reason: str | Reason
     ) -> None:
         example = Study(policy=gate_policy(**TIMES))
         accepted = Accepted("x", "wall", 0.1, "why", "", "f:1", (example.cell("b").id,))
         entry = replace(accepted, **change)  # type: ignore[arg-type]
         gating = passed_first(example, example.plan, {}, accepted=[entry], day=self.DAY)
-        assert gating.remarks == (
-            f"accepted change f:1 (x, {entry.metric}) is unknown here: {reason}",
-        )
+        unknown = Reason(ReasonCode.ACCEPTANCE_UNKNOWN, ("f:1", "x", entry.metric, reason))
+        assert gating.remarks == (unknown,)
         assert gating.exit_code == 0
 
 

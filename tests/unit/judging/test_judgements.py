@@ -37,6 +37,7 @@ from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.result.structure import ContrastResult
 from bench_framework.model.verdict import Interval
+from bench_framework.report.render.gate import budget_text
 from bench_framework.text.reasons import phrase
 from tests.approval import approve, text_of
 from tests.unit.judging.conftest import Crossed, Study, Timing, timing
@@ -181,7 +182,7 @@ def gating_lines(case: Values) -> Iterator[str]:
     example = study_of(case, policy)
     contents = example.contents(blocks_of(example, case), day="2026-05-31")
     gating = first_pass(example.plan, contents, accepted=accepted)
-    yield f"exit {gating.exit_code}, family {gating.family}: {'; '.join(gating.reasons)}".rstrip(
+    yield f"exit {gating.exit_code}, family {gating.family}: {'; '.join(map(phrase, gating.reasons))}".rstrip(
         ": "
     )
     for pair in gating.pairs:
@@ -191,8 +192,8 @@ def gating_lines(case: Values) -> Iterator[str]:
         )
         reasons = f": {'; '.join(map(phrase, pair.reasons))}" if pair.reasons else ""
         yield f"{arm} {pair.metric}: {pair.state}, {verdict}{interval(pair.comparison.shown)}{reasons}"
-    yield from (f"budget {b.state}: {b.text}" for b in gating.budgets)
-    yield from (f"remark: {remark}" for remark in gating.remarks)
+    yield from (f"budget {b.state}: {budget_text(b)}" for b in gating.budgets)
+    yield from (f"remark: {phrase(remark)}" for remark in gating.remarks)
 
 
 def as_tuple(value: Any) -> Any:

@@ -6,13 +6,15 @@ from dataclasses import replace
 import pytest
 from report_sample import gate_page_of, gate_row, sample
 
+from bench_framework.model import facts
+from bench_framework.model.facts import Claim
 from bench_framework.model.facts.builds import BuildChanges, Difference
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
-from bench_framework.model.result.gate import Explanation, GatedPair, Gating, PairText
+from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
@@ -38,17 +40,29 @@ def compared(verdict: Verdict, level: float) -> Comparison:
     return Comparison("", "", "wall", "headline", verdict, thresholds=limits, shown=interval)
 
 
+def claim(c: Comparison) -> Claim:
+    fact = facts.Compared(kind="comparison", costs=(), counted=False)
+    return Claim(
+        "b", reference="a", metric="wall", verdict=c.verdict, margin=0.02, fact=fact
+    ).with_interval(c.shown)
+
+
 def test_the_page_states_the_level_of_each_interval() -> None:
     plan = sample().plan
     cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
-    first, second = PairText("x", "61 % slower [8, 123]"), PairText("x", "80 % slower [20, 138]")
-    same = PairText("x", "equivalent (within ±2 %): +0.03 % [−0.20, +0.26]")
     worse = compared(Verdict.WORSE, 1 - 1e-6), compared(Verdict.WORSE, 0.995)
     equal = compared(Verdict.EQUIVALENT, 0.975)
     twice = GatedPair(
-        cell.id, "wall", 0.02, "worse", worse[0], first, again=worse[1], again_text=second
+        cell.id,
+        "wall",
+        0.02,
+        "worse",
+        worse[0],
+        claim(worse[0]),
+        again=worse[1],
+        again_claim=claim(worse[1]),
     )
-    once = GatedPair(cell.id, "cpu", 0.02, "passed", equal, same)
+    once = GatedPair(cell.id, "cpu", 0.02, "passed", equal, claim(equal))
     other = replace(once, comparison=compared(Verdict.WORSE, 0.999375), state="suspicious")
 
     def page_of(*pairs: GatedPair) -> GatePage:
