@@ -84,7 +84,7 @@ class Measuring:
     files: Files
     guard: folders.Guard
     enough: Reason | None = None
-    """Reason why one round of each input is enough, or empty."""
+    """Reason why one round of each input is enough; `None` if it is not."""
     few_rounds: bool = False
 
     @property

@@ -81,10 +81,10 @@ class Thresholds:
     """Sizes of a difference that matter, as fractions of the reference's value: 0.02 is 2 %."""
 
     margin: float
-    """Δ, the equivalence margin. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical difference: variants are
+    """The equivalence margin δ. Ratios between 1 ÷ (1 + δ) and 1 + δ make no practical difference: variants are
     equivalent if their ratio is shown to be in this range."""
     minimum_effect: float
-    """Ε. A difference of at most this size is not reported as one, however significant it is."""
+    """The minimum effect size ε. A smaller or equal difference is not reported as one, however significant it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     `only` is the selection of ``-k``. Other cells become holes, except baselines on inputs with a
     selected cell.
 
-    Raises `ScenarioError` (BC207): `only` is invalid (BC113) or selects nothing.
+    Raises `ScenarioError`: BC113, `only` is invalid; BC207, it selects nothing.
     """
     spec, expansion, benches = scenario.spec, Expansion(scenario), bench_policy(scenario)
     everything = pairs = expansion.pairs()

@@ -201,7 +201,7 @@ class LabelInverter:
         return bounds.with_batches(self.batch_half) if sessions is None else bounds.united(sessions)
 
     def examine(self, shift: float, side: int) -> run_labels.OneSided:
-        """Test whether an end is inside of a shift, cached as levels share a search range."""
+        """Test if the ratio can be `shift`, for the lower (−1) or upper (1) end; levels share the results."""
         if (shift, side) not in self._known:
             # Beyond the upper end, the candidate's values are too small for the shift.
             result = run_labels.examine_side(self._values, shift, larger=side < 0)
@@ -241,13 +241,11 @@ class LabelInverter:
         bounds = self._with_variation(Bounds(self.estimate, low, high, level), sessions)
         return bounds if -limit < bounds.lo and bounds.hi < limit else None
 
-    def _end(
-        self, side: int, limit: float, rejected: Callable[[run_labels.OneSided], float]
-    ) -> float:
-        """Return the shift on one side of the estimate from which the test rejects at `limit`."""
+    def _end(self, side: int, limit: float, p_of: Callable[[run_labels.OneSided], float]) -> float:
+        """Return the shift on one side of the estimate from which `p_of` the test is at most `limit`."""
 
         def excess(distance: float) -> float:
-            p = rejected(self.examine(self.estimate + side * distance, side))
+            p = p_of(self.examine(self.estimate + side * distance, side))
             return _score(p) - _score(limit)
 
         start = max(STEP_LEAST, self._unit * _score(limit))

@@ -123,7 +123,7 @@ def is_embedded(page: str) -> bool:
 
 
 def read(page: str) -> Embedded:
-    """Return a page's record. Raises `RecordError` (BX412): no runs (BX414), damaged (BX411)."""
+    """Return a page's record. Raises `RecordError`: BX411, damaged; BX412, of another format; BX414, no runs."""
     if not is_embedded(page):
         raise RecordError("BX414")
     record, runs, scenario = _RECORD.search(page), _RUNS.search(page), _SCENARIO.search(page)

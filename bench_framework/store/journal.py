@@ -162,8 +162,7 @@ class Contents:
 def read_header(path: Path) -> lines.Header:
     """Return the first line of a journal, without reading the others.
 
-    Raises `RecordError` (BX412): the file is missing or the line is damaged (BX411), or a newer
-    version of benchctl wrote it.
+    Raises `RecordError`: BX411, the file is missing, or the line is damaged; BX412, of another format.
     """
     try:
         with open_regular(path) as file:
@@ -175,8 +174,7 @@ def read_header(path: Path) -> lines.Header:
 def read_journal(path: Path) -> Contents:
     """Read a journal. An incomplete last line is ignored, as its writer was killed.
 
-    Raises `RecordError` (BX412): the file is missing or a line is damaged (BX411), or a newer
-    version of benchctl wrote it.
+    Raises `RecordError`: BX411, the file is missing, or a line is damaged; BX412, of another format.
     """
     try:
         with open_regular(path) as file:

@@ -66,8 +66,7 @@ def is_measured(name: str) -> bool:
 def check_manifest(folder: Path) -> tuple[Mismatch, ...]:
     """Return the files that differ from the manifest, in order of path.
 
-    Raises `RecordError` (BX412): the manifest is missing or damaged (BX411), or a newer benchctl
-    wrote it.
+    Raises `RecordError`: BX411, the manifest is missing or damaged; BX412, of another format.
     """
     listed = read_manifest(folder)
     there = set(_entries(folder))

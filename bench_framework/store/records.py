@@ -93,8 +93,8 @@ class Record:
     def open(cls, path: Path) -> Record:
         """Open the folder of a measured record. `open_record` opens either kind.
 
-        Raises `RecordError` (BX455): it is not a record or is damaged (BX411), a newer benchctl
-        wrote it (BX412), or it has no rounds.
+        Raises `RecordError`: BX411, it is not a record, or damaged; BX412, of another format;
+        BX455, it has no rounds.
         """
         if kind_of(path) is not None:
             raise RecordError("BX455", path=path)
@@ -181,7 +181,7 @@ class Record:
     def require_manifest(self) -> None:
         """Require a readable manifest if the record has results, since a new one would hide changes.
 
-        Raises `RecordError` (BX412): it is missing or damaged (BX411), or too new.
+        Raises `RecordError`: BX411, it is missing or damaged; BX412, of another format.
         """
         if self._renewed is not None:
             try:

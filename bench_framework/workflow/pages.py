@@ -97,7 +97,7 @@ def report_record(
 def judge_record(
     record: Record, *, looks: Looks | None = None, tripped: Collection[tuple[str, Metric]] = ()
 ) -> Judgement:
-    """Compute the results of a record; `looks` and `tripped` as in `analysis.judge`."""
+    """Compute the results of a record; `looks` and `tripped` as in `features.judge.judge`."""
     profiles = read_profiles(record.path, record.plan)
     return judge_contents(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
 
