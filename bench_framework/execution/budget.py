@@ -42,14 +42,14 @@ class Budget:
     """The time budget of a plan, in seconds.
 
     Attributes:
-        decides: that of `model.plan.looks.limit_of_rounds`.
-        short: true if a budget that is too small for the label test gets a short measurement.
+        can_decide: that of `model.plan.looks.limit_of_rounds`.
+        few_rounds: true if a budget that is too small for the label test gets a short measurement.
     """
 
     plan: Plan
     seconds: float
-    decides: Callable[[Plan], bool] = decidable
-    short: bool = False
+    can_decide: Callable[[Plan], bool] = decidable
+    few_rounds: bool = False
 
     def limit(self, states: Sequence[InputProgress], elapsed_s: float) -> RoundLimit:
         """Return the limit after the warm-up; that of the plan if no cell or only the baseline was run."""
@@ -57,12 +57,12 @@ class Budget:
         known = all(state.targets.keys() <= state.warmup_s.keys() for state in timed)
         round_s = self.round_s(timed) if known else 0.0
         affordable = max(0.0, self.seconds - elapsed_s) / round_s if round_s else math.inf
-        return RoundLimit(limit_of_rounds(self.plan, affordable, self.decides))
+        return RoundLimit(limit_of_rounds(self.plan, affordable, self.can_decide))
 
     def is_short(self, states: Sequence[InputProgress], elapsed_s: float) -> bool:
         """Return whether the budget is too small for the usual measurement, after a warm-up round."""
         timed = [state for state in states if not state.stopped]
-        if not self.short or not timed or not all(state.warmup_s for state in timed):
+        if not self.few_rounds or not timed or not all(state.warmup_s for state in timed):
             return False
         round_s = self.round_s(timed, control=True)
         if not round_s:
@@ -101,7 +101,7 @@ class Budget:
         It is left out if the budget may be too small for it, as the first run of the baseline shows.
         """
         plan, control = self.plan, self.plan.control_cell(state.input.id)
-        if not self.short or control is None or cell_id != control.id:
+        if not self.few_rounds or control is None or cell_id != control.id:
             return False
         if plan.measure.warmup_rounds <= 1 or state.warmups:
             return False
@@ -112,7 +112,7 @@ class Budget:
         """Return the smallest limit of rounds with which the plan can decide."""
         most = self.plan.measure.rounds_max
         tried = (replace(limit, rounds=rounds) for rounds in range(1, most))
-        return next((t.rounds for t in tried if self.decides(limited(self.plan, t))), most)
+        return next((t.rounds for t in tried if self.can_decide(limited(self.plan, t))), most)
 
     def round_s(self, states: Sequence[InputProgress], *, control: bool = False) -> float:
         """Return the duration of a round, by the warm-up.

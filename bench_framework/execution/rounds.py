@@ -34,16 +34,16 @@ def measure(
     session: Session,
     hyperfine: Hyperfine,
     looker: Looker,
-    decides: Callable[[Plan], bool] = decidable,
-    enough: Reason | None = None,
+    can_decide: Callable[[Plan], bool] = decidable,
+    one_round: Reason | None = None,
     *,
     few_rounds: bool = False,
 ) -> None:
     """Measure the plan of a record, or its next session. A record with earlier rounds is resumed.
 
     `Record.prepare` must be called before; the builds and inputs are those that it stored. A failure
-    of a cell becomes a block and an event of the record; the other cells continue. `decides` is that
-    of `model.plan.looks.limit_of_rounds`. `enough` is the reason why one round of each input is enough.
+    of a cell becomes a block and an event of the record; the other cells continue. `can_decide` is that
+    of `model.plan.looks.limit_of_rounds`. `one_round` is the reason why one round of each input is enough.
     With `few_rounds`, a budget that is too small for the label test gets a short measurement.
 
     Raises:
@@ -60,9 +60,9 @@ def measure(
     ):
         guard = folders.Guard({item.input_id: item for item in files.inputs}, files.builds)
         began, number = seconds() - contents.elapsed_s, sessions.next_session(record.plan, contents)
+        part = (began, number, files, guard, one_round, few_rounds)
         try:
-            part = (began, number, files, guard)
-            Measuring(record, session, runner, looker, decides, *part, enough, few_rounds).run()
+            Measuring(record, session, runner, looker, can_decide, *part).run()
         finally:
             runner.sync()
             record.sync()
@@ -76,14 +76,14 @@ class Measuring:
     session: Session
     runner: BlockRunner
     looker: Looker
-    decides: Callable[[Plan], bool]
+    can_decide: Callable[[Plan], bool]
     began: float
     """Monotonic time at which measuring would have started without interruptions."""
     number: int
     """Number of the session, from 1."""
     files: Files
     guard: folders.Guard
-    enough: Reason | None = None
+    one_round: Reason | None = None
     """Reason why one round of each input is enough; `None` if it is not."""
     few_rounds: bool = False
 
@@ -121,7 +121,7 @@ class Measuring:
 
     def _warm_up(self, states: list[InputProgress]) -> None:
         limit, budget = self.record.contents.limit, self._budget
-        warmup_rounds = schedule.warmup_rounds(self.plan, enough=self.enough is not None)
+        warmup_rounds = schedule.warmup_rounds(self.plan, one_round=self.one_round is not None)
         number = (self.number - 1) * warmup_rounds
         while (limit is None or self.number > 1) and number < self.number * warmup_rounds:
             number += 1
@@ -163,8 +163,8 @@ class Measuring:
         """The budget of a plan whose limit of rounds is not known yet."""
         measure = self.plan.measure
         seconds = math.inf if measure.budget_s is None else measure.budget_s
-        few = self.few_rounds and not self.enough
-        return Budget(self.plan, seconds, self.decides, few) if measure.by_budget else None
+        few = self.few_rounds and not self.one_round
+        return Budget(self.plan, seconds, self.can_decide, few) if measure.by_budget else None
 
     def _measure(self, states: list[InputProgress]) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""
@@ -193,7 +193,7 @@ class Measuring:
         """Return whether a round is the last one of a session that may be the last of a range."""
         measure = self.plan.measure
         whole = number == self.last_round and self.number >= measure.fewest_sessions
-        return whole and measure.sessions_min is not None and not self.enough
+        return whole and measure.sessions_min is not None and not self.one_round
 
     def _end_session(self, states: Sequence[InputProgress], looks: Looks) -> None:
         """Analyse all inputs, and end the record if the budget has no time for what is open."""
@@ -346,7 +346,7 @@ class Measuring:
         `ending` is the reason to end the measurement of the input here in any case.
         """
         here, number, rounds = state.input.id, state.rounds, looks.rounds
-        ending = self.enough or ending
+        ending = self.one_round or ending
         if state.stopped or not number or (ending is None and number not in rounds):
             return None
         # If the budget ends earlier, this is the last analysis (docs/method.md#interim-analyses).
@@ -355,8 +355,8 @@ class Measuring:
         if (here, index) in {(look.input_id, look.index) for look in self.record.contents.looks}:
             return None
         decision = self.looker(here, index, number)
-        reason = self.enough or decision.reason
-        if not self.enough and last and (not decision.stop or (ending and reason == LAST_LOOK)):
+        reason = self.one_round or decision.reason
+        if not self.one_round and last and (not decision.stop or (ending and reason == LAST_LOOK)):
             reason = ending or Reason(ReasonCode.LAST_ROUND)
         stop, trailing, idle = decision.stop or last, decision.trailing, decision.idle
         return Look(here, index, number, stop, reason, trailing, idle)

@@ -100,15 +100,15 @@ class InputProgress:
         return [event]
 
 
-def warmup_rounds(plan: Plan, *, enough: bool) -> int:
-    """Return the warm-up rounds of a session; at most one if one measured round is `enough`.
+def warmup_rounds(plan: Plan, *, one_round: bool) -> int:
+    """Return the warm-up rounds of a session; at most one before a single measured round.
 
     Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference cell runs
     once before it.
     """
     least = 0 if plan.answer.compare == "none" else 1
     requested = plan.measure.warmup_rounds
-    return max(least, min(1, requested) if enough else requested)
+    return max(least, min(1, requested) if one_round else requested)
 
 
 def order_of(

@@ -177,11 +177,8 @@ def finish_record(
     from bench_framework.workflow.pages import judge_record
 
     judgement = judge_record(record)
-    if (
-        pages
-        and measured
-        and (event := earlier_ratios(record, judgement, options.results)) is not None
-    ):
+    event = earlier_ratios(record, judgement, options.results) if pages and measured else None
+    if event is not None:
         record.note(event)
     record.save(judgement)
     document = _pages(record, judgement, options).document if pages else None
@@ -308,9 +305,9 @@ def _measure(
 ) -> None:
     """Tune, measure all rounds or the next session, and count kernel events and instructions.
 
-    Measuring goes on until the report is conclusive; with ``--gate``, or if a gate reopened the record,
-    until the gate can judge, or if it `decides`, until it can decide; for a scenario with a gate, until both. A
-    rule of the context replaces these.
+    Measuring stops as soon as the report is conclusive; with ``--gate``, or if a gate reopened the record, as soon as
+    the gate can judge, or with `decides` say whether to keep the change. For a scenario with a gate, both must be
+    reached. A rule of the context replaces these.
     """
     plan, observer, given = prepared.plan, session.observer, context.rule
     reopened = record.contents.reopened
@@ -330,42 +327,47 @@ def _measure(
         outcome = rule.look(at)
         return Decision(outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ())
 
-    def is_enough(plan: Plan) -> bool:
-        from bench_framework.features.gate.question import rounds_needed
-
-        return decidable(plan) and rounds_needed(plan) is None
-
-    enough: Reason | None = None
+    one_round: Reason | None = None
     if only_gate:
         from bench_framework.features.gate.measuring import ONE_ROUND, same_program
 
         if same_program(plan, builds):
-            enough = ONE_ROUND
-            observer.notify(Message(f"gate: {phrase(enough)}; one round compares their outputs"))
+            one_round = ONE_ROUND
+            observer.notify(Message(f"gate: {phrase(one_round)}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
         tuning.tune(record, session)
-    few, hyperfine = given is None and allows_few_rounds(plan), prepared.hyperfine
+    few, tool = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
-        rounds.measure(record, session, hyperfine, looker, is_enough, enough, few_rounds=few)
+        rounds.measure(record, session, tool, looker, _can_decide, one_round, few_rounds=few)
     except errors.UsageError:  # the budget is too small
         record.discard()
         raise
-    plan, contents = record.plan, record.contents
-    if not contents.complete:  # sessions remain
-        return
-    observe_cells(plan, record, session)
-    if not gated:
-        return
+    if record.contents.complete:  # otherwise sessions remain
+        observe_cells(record.plan, record, session)
+        if gated:
+            _count_for_gate(record, context, session)
+
+
+def _can_decide(plan: Plan) -> bool:
+    """Return whether the rounds of a plan are enough for a verdict, and for a finding of its gate."""
+    from bench_framework.features.gate.question import rounds_needed
+
+    return decidable(plan) and rounds_needed(plan) is None
+
+
+def _count_for_gate(record: Record, context: RunContext, session: Session) -> None:
+    """Count the instructions of cells whose times the gate cannot judge, and of confirmed regressions."""
     from bench_framework.features.gate import measuring as gate
 
-    if context.counts and gate.counts_instead(plan, session.env):
-        cells = gate.cells_to_count(plan, contents)
-        if cells:
-            observe_cells(gate.counting_plan(plan, cells), record, session)
-    explains = plan.confirms and plan.judge.gate.explain and context.explain_s is not None
-    if explains and (worse := gate.worse_cells(plan, contents)):
-        limit_s = (context.explain_s or 0) + gate.MOST_TIMES * contents.elapsed_s
+    plan, contents = record.plan, record.contents
+    counts = context.counts and gate.counts_instead(plan, session.env)
+    if counts and (cells := gate.cells_to_count(plan, contents)):
+        observe_cells(gate.counting_plan(plan, cells), record, session)
+    if not plan.confirms or not plan.judge.gate.explain or context.explain_s is None:
+        return
+    if worse := gate.worse_cells(plan, contents):
+        limit_s = context.explain_s + gate.MOST_TIMES * contents.elapsed_s
         observe_cells(gate.counting_plan(plan, worse), record, session, limit_s)
 
 
@@ -385,8 +387,7 @@ def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.B
     failures: list[errors.BenchError] = []
     for build in contents.builds:
         if not build.ok:
-            lost = [v.label for v in variants if v.build_id == build.id]
-            names = ", ".join(lost) or build.id
+            names = ", ".join(v.label for v in variants if v.build_id == build.id) or build.id
             failures.append(build_failure("BX220.variants", build, variants=names))
     for event in contents.events:
         if event.severity == "error":

@@ -276,7 +276,7 @@ def changed_keys(before: Plan, after: Plan) -> list[str]:
     return [words.get(key, key) for key in dict.fromkeys(keys) if key not in hidden]
 
 
-def _session_rounds(plan: Plan, affordable: float, decides: Callable[[Plan], bool]) -> int:
+def _session_rounds(plan: Plan, affordable: float, can_decide: Callable[[Plan], bool]) -> int:
     """Return the rounds of each session for which a budget is enough, within the limits of the plan.
 
     They are at most `MOST_SESSION_ROUNDS` by default, because more rounds of one session do not show what
@@ -287,7 +287,7 @@ def _session_rounds(plan: Plan, affordable: float, decides: Callable[[Plan], boo
     to_warm_up = measure.warmups_total - measure.warmup_rounds  # of the sessions after the first
     fitting = (affordable - to_warm_up) / measure.sessions
     rounds = most if fitting >= most else max(measure.rounds_min, math.floor(fitting))
-    while rounds < most and not decides(limited(plan, RoundLimit(measure.sessions * rounds))):
+    while rounds < most and not can_decide(limited(plan, RoundLimit(measure.sessions * rounds))):
         rounds += 1
     return rounds
 
@@ -298,21 +298,21 @@ def _differing(before: Any, after: Any) -> list[str]:
 
 
 def limit_of_rounds(
-    plan: Plan, affordable: float, decides: Callable[[Plan], bool] = decidable
+    plan: Plan, affordable: float, can_decide: Callable[[Plan], bool] = decidable
 ) -> int:
     """Return the limit of rounds of a plan with `by_budget` (docs/method.md#limit-of-rounds).
 
     It is the first number of `GRID` that the budget cannot exceed, or the smallest one with which
     the plan can decide if that is larger.
 
-    `affordable` is the number of rounds for which the budget is enough. `decides` returns whether a
+    `affordable` is the number of rounds for which the budget is enough. `can_decide` returns whether a
     plan with this limit can decide anything.
     """
     measure = plan.measure
     if measure.sessions > 1:
-        return measure.sessions * _session_rounds(plan, affordable, decides)
+        return measure.sessions * _session_rounds(plan, affordable, can_decide)
     step = next((n for n in GRID if n >= affordable * ALLOWANCE), measure.rounds_max)
     limit = min(max(step, measure.rounds_min), measure.rounds_max)
-    while limit < measure.rounds_max and not decides(limited(plan, RoundLimit(limit))):
+    while limit < measure.rounds_max and not can_decide(limited(plan, RoundLimit(limit))):
         limit += 1
     return limit

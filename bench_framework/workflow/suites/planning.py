@@ -143,11 +143,11 @@ def with_budget(plan: Plan, budget_s: float) -> Plan:
 def fewest_rounds(plan: Plan, *, gated: bool) -> int:
     """Return the smallest number of rounds with a verdict, with the warm-up rounds before them."""
 
-    def decides(limited: Plan) -> bool:
+    def can_decide(limited: Plan) -> bool:
         return decidable(limited) and not (gated and rounds_needed(limited) is not None)
 
     measure = plan.measure
-    fewest = Budget(plan, 0.0, decides).fewest_rounds(RoundLimit(0))
+    fewest = Budget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
     return (
         max(fewest, measure.rounds_min if measure.until != "rounds" else 0) + measure.warmup_rounds
     )

@@ -133,7 +133,7 @@ class Laboratory:
         record: Record | None = None,
         looker: schedule.Looker = never_stop,
         inputs: Sequence[PreparedInput] = (),
-        enough: Reason | None = None,
+        one_round: Reason | None = None,
         *,
         few_rounds: bool = False,
     ) -> Record:
@@ -148,7 +148,9 @@ class Laboratory:
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
             session = Session(self.launcher, self.env, self.observer, self.stop)
-            rounds.measure(record, session, self.tool, looker, enough=enough, few_rounds=few_rounds)
+            rounds.measure(
+                record, session, self.tool, looker, one_round=one_round, few_rounds=few_rounds
+            )
         return record
 
 

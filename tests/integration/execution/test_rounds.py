@@ -783,7 +783,7 @@ def test_one_round_is_measured_if_that_is_enough(fake: Any) -> None:
     measure = MeasurePolicy(rounds_min=12, rounds_max=40, warmup_rounds=2)
     plan = plan_of(ARMS, answer=AnswerPolicy(), measure=measure, inputs=("x", "y"))
     same = Reason(ReasonCode.GATE_SAME_PROGRAM)
-    record = fake.measure(plan, enough=same)
+    record = fake.measure(plan, one_round=same)
     assert [block.warmup for block in blocks_of(record, "b")] == [True, True, False, False]
     last = [(look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert last == [(1, True, same)] * 2
