@@ -18,13 +18,8 @@ from bench_framework.features.gate.measuring import (
     cells_to_count,
     reopening_looks,
 )
-from bench_framework.features.gate.outcome import (
-    BOTH,
-    FEWEST_CONFIRMING,
-    change_of,
-    confirmation_plan,
-    repetition,
-)
+from bench_framework.features.gate.outcome import BOTH, change_of
+from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.gate import (
     AcceptedEntry,

@@ -279,7 +279,8 @@ class FleetClient:
         Raises `Interrupted`: the user stopped it.
         """
         from bench_framework.extensions.fleet.host_results import require_same_work
-        from bench_framework.features.gate.outcome import not_confirmed, repetition
+        from bench_framework.features.gate.outcome import not_confirmed
+        from bench_framework.features.gate.plans import repetition
         from bench_framework.workflow.gate import second_pass
 
         first = replace(first, hosts=(place.name,))

@@ -246,7 +246,7 @@ def _with_benches(plan: Plan, observer: progress.Observer) -> Plan:
 
 def _confirmation(plan: Plan, first: Gating, record_id: str) -> Plan:
     """Return the plan of a second pass. Raises `RecordError` (BX410): this host has no such configuration."""
-    from bench_framework.features.gate.outcome import confirmation_plan
+    from bench_framework.features.gate.plans import confirmation_plan
 
     again = confirmation_plan(plan, first, record_id)
     if again is None or not again.cells:

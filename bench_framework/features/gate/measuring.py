@@ -10,7 +10,7 @@ from bench_framework.compare import interim_analysis, stopping
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
-from bench_framework.features.gate import compute, outcome
+from bench_framework.features.gate import compute, outcome, plans
 from bench_framework.features.gate.question import answer, question_of
 from bench_framework.model.metrics import COUNTED
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
@@ -61,7 +61,7 @@ class GateRule:
         plan, question = at.plan, question_of(at.plan)
         fixed = plan.measure.strategy == "fixed"
         if not outcome.timed_metrics(plan.judge.gate):
-            enough = not plan.confirms or at.round >= outcome.FEWEST_CONFIRMING
+            enough = not plan.confirms or at.round >= plans.FEWEST_CONFIRMING
             reason = Reason(ReasonCode.GATE_TIMELESS)
             return LookOutcome(enough, reason, (), settled=() if fixed else None)
         stage = interim_analysis.stage_at(at, question.plan, question.policy, question.looks)
@@ -192,4 +192,4 @@ def counts_instead(plan: Plan, env: Mapping[str, str]) -> bool:
 
 def counting_plan(plan: Plan, cell_ids: frozenset[str]) -> Plan:
     """Return the plan that counts the instructions of these cells and of their baselines."""
-    return replace(outcome.narrowed(plan, cell_ids), instructions=COUNTS_OF_GATE)
+    return replace(plans.narrowed(plan, cell_ids), instructions=COUNTS_OF_GATE)

@@ -7,7 +7,8 @@ from functools import partial
 from bench_framework.compare import exact_metrics, medians
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.stage import MetricPair, runs_of, stages_of
-from bench_framework.features.gate.outcome import narrowed, policy_of, timed_metrics
+from bench_framework.features.gate.outcome import timed_metrics
+from bench_framework.features.gate.plans import narrowed, policy_of
 from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
 from bench_framework.model.plan.looks import Looks, looks_of
 from bench_framework.model.plan.plan import Cell, Plan, Role

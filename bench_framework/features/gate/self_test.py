@@ -22,7 +22,8 @@ from bench_framework.errors import (
 )
 from bench_framework.execution.machine import slowed_run
 from bench_framework.execution.machine.programs import with_faster_clock
-from bench_framework.features.gate.outcome import main_metric, narrowed, timed_metrics
+from bench_framework.features.gate.outcome import main_metric, timed_metrics
+from bench_framework.features.gate.plans import narrowed
 from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan.arguments import Word
 from bench_framework.model.plan.declarations import Axis, AxisValue, Note

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.compare.interim_analysis import LookOutcome
-from bench_framework.features.gate import compute as gate, measuring, outcome
+from bench_framework.features.gate import compute as gate, measuring, outcome, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed
 from bench_framework.features.judge import judge
@@ -183,7 +183,7 @@ class TestTheSecondPass:
             log_normal_timing(wall or {"slow": 1.05}),
             cpu=log_normal_timing({} if wall else {"slow": 1.05}, spread=0.03 if wall else 0.005),
         )
-        plan = require(outcome.confirmation_plan(example.plan, gating, "20260101T0000Z"))
+        plan = require(plans.confirmation_plan(example.plan, gating, "20260101T0000Z"))
         timing = log_normal_timing(again, spread, seed=8)
         blocks = [
             make_block(
@@ -213,7 +213,7 @@ class TestTheSecondPass:
             ),
             cpu=log_normal_timing({}, seed=9),
         )
-        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
+        plan = require(plans.confirmation_plan(example.plan, gating, "r"))
         assert [(example.arm_of(c), example.plan.input(c.input_id).label) for c in plan.cells] == [
             ("a", "2MiB"),
             ("slow", "2MiB"),
@@ -279,9 +279,9 @@ class TestTheSecondPass:
         gating = first(example, moving)
         (pair,) = gating.to_repeat
         assert pair.unstable
-        assert outcome.repetition(gating) == "1 unstable comparison"
+        assert plans.repetition(gating) == "1 unstable comparison"
         assert gating.exit_code == 4
-        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
+        plan = require(plans.confirmation_plan(example.plan, gating, "r"))
         repeated = Study(arms=("a", "moved"), rounds=40, policy=plan.judge)
         judged = repeated.judge(repeated.blocks(log_normal_timing({"moved": again}, seed=8)))
         twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
@@ -337,7 +337,7 @@ class TestTheSecondPass:
             rss=rss,
         )
         assert states(gating, example)["slow", "peak_rss"] == "passed"
-        plan = require(outcome.confirmation_plan(example.plan, gating, "r"))
+        plan = require(plans.confirmation_plan(example.plan, gating, "r"))
         again = Study(arms=("a", "slow"), policy=plan.judge)
         judged = again.judge(again.blocks(log_normal_timing({}, seed=8), rss=rss))
         twice = gate.second_pass(example.plan, gating, judged, "20260101T0100Z")
@@ -362,7 +362,7 @@ class TestTheSecondPass:
     def test_nothing_suspicious_needs_no_second_pass(self) -> None:
         example = Study()
         assert (
-            outcome.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
+            plans.confirmation_plan(example.plan, first(example, log_normal_timing({})), "r")
             is None
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.errors import ScenarioError
-from bench_framework.features.gate.outcome import narrowed
+from bench_framework.features.gate.plans import narrowed
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.scenario.load import load

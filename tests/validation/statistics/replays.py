@@ -10,7 +10,7 @@ from noise import Floats, Recorded
 
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.compare.stop_rules import StopRule
-from bench_framework.features.gate import compute as gate, measuring, outcome
+from bench_framework.features.gate import compute as gate, measuring, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
@@ -178,7 +178,7 @@ def gated(
     blocks, taken = continued(plan, times) if later else measured(plan, times, GateRule())
     header = lines.Header(1, "", plan.name, "", "", "", "")
     first = gate.first_pass(plan, Contents(header, blocks=blocks, looks=taken))
-    again, rounds = outcome.confirmation_plan(plan, first, "first"), _rounds_of(taken)
+    again, rounds = plans.confirmation_plan(plan, first, "first"), _rounds_of(taken)
     if again is None:
         return first, rounds
     blocks, taken = measured(again, draw(rng, again, again.measure.rounds_max), GateRule())
