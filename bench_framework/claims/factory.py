@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final, Protocol
 
 from bench_framework.compare import cell_state, same_programs
-from bench_framework.compare.decide import in_times
 from bench_framework.model import facts
 from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.facts import Claim, Fact
@@ -26,6 +25,7 @@ from bench_framework.model.result.judgement import (
     NoiseFloor,
 )
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.differences import in_times
 
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""

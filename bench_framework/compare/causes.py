@@ -8,7 +8,6 @@ import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, get_args
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.samples import Sample
 from bench_framework.model.facts.causes import (
     HANDLED,
@@ -26,7 +25,7 @@ from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.planned_comparisons import contrast_cells, hypothesis_cells
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import Block, Observation
-from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.judgement import Comparison, Judgement, judged_pairs
 
 FACTOR: Final = 2.0
 """A counter differs if one side has more than this factor of the other."""

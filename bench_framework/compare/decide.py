@@ -13,46 +13,21 @@ metrics for which larger values are better, is in `docs/method.md#rounding`. See
 """
 
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework import rounding
-from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
-from bench_framework.model.result.judgement import (
-    MAIN_FAMILIES,
-    WITH_BASELINE,
-    Comparison,
-    Family,
-    Statistic,
-)
+from bench_framework.model.result.judgement import Comparison, Statistic
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.portable_math import log, log1p
-from bench_framework.text.numbers import AB_TIMES_FROM, TIMES_FROM, is_factor
 
 EQUIVALENCE_LEVEL: Final = 0.05
 """α of each of the two one-sided tests (TOST) of equivalence, before division by J.
 
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
-
-
-_PREFERRED: Final[tuple[Family, ...]] = (*MAIN_FAMILIES, "memory", "best")
-
-
-def judged_pairs(
-    comparisons: Iterable[Comparison],
-) -> Mapping[Metric, dict[tuple[str, str], Comparison]]:
-    """Return metric → (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
-    members = [c for c in comparisons if c.family in _PREFERRED]
-    members.sort(key=lambda c: _PREFERRED.index(c.family))
-    pairs = defaultdict[Metric, dict[tuple[str, str], Comparison]](dict)
-    for c in (c for one in members for c in (one, one.mirrored())):
-        pairs[c.metric].setdefault((c.cell_id, c.ref_cell_id), c)
-    return pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,18 +143,3 @@ def rounds_for_margin(rounds: int, mde: float, margin: float) -> float:
         return math.inf
     shrink = mde / log1p(margin)
     return math.ceil(rounds * (shrink * shrink))
-
-
-def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
-    """Return whether a page states all changes of the main metric as factors, such as ``2.3× faster``.
-
-    It does if the change of one variant from the baseline is below −50 % or above +100 %. Otherwise all are
-    percentages. `benchctl ab` has factors from 1.1 on.
-    """
-    least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
-    with_baseline = (
-        c for c in comparisons if c.family in WITH_BASELINE and c.metric == plan.judge.headline
-    )
-    return any(
-        is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None
-    )

@@ -17,7 +17,6 @@ from bench_framework.compare import (
 )
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import ContrastData
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.compare.stage import runs_of, stages_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
@@ -43,7 +42,13 @@ from bench_framework.model.record.run import (
     PreparedInput,
     outputs_differ,
 )
-from bench_framework.model.result.judgement import Comparison, Judgement, RecordStatus, Summary
+from bench_framework.model.result.judgement import (
+    Comparison,
+    Judgement,
+    RecordStatus,
+    Summary,
+    judged_pairs,
+)
 from bench_framework.model.result.structure import Structure
 from bench_framework.model.verdict import Direction, Verdict
 

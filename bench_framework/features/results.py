@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare.cell_state import exact_value
-from bench_framework.compare.decide import by_interval, in_times, judged_pairs, within_margin
+from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import Unit
 from bench_framework.model.metrics import WALL
@@ -14,8 +14,9 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import CONDITION
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build
-from bench_framework.model.result.judgement import Derived, Judgement
+from bench_framework.model.result.judgement import Derived, Judgement, judged_pairs
 from bench_framework.model.verdict import Interval, Phases, Verdict
+from bench_framework.text.differences import in_times
 from bench_framework.text.figures import derived_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun

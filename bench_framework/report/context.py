@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from bench_framework.compare.decide import in_times, judged_pairs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import WALL, is_exact
 from bench_framework.model.plan.arguments import INPUT, filled
@@ -32,9 +31,11 @@ from bench_framework.model.result.judgement import (
     Judgement,
     NoiseFloor,
     Summary,
+    judged_pairs,
 )
 from bench_framework.model.verdict import Interval
 from bench_framework.store.kinds import Figures
+from bench_framework.text.differences import in_times
 from bench_framework.text.numbers import DASH, format_percent
 
 
@@ -183,7 +184,7 @@ class ReportData:
 
     @cached_property
     def in_times(self) -> bool:
-        """True if changes of the main metric are factors on the whole page, see `decide.in_times`."""
+        """True if changes of the main metric are factors on the whole page, see `differences.in_times`."""
         return in_times(self.plan, self.judgement.comparisons)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.claims.factory import Costs, Names
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.axes import ContributionPart, Product
@@ -14,7 +13,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result import structure
-from bench_framework.model.result.judgement import Judgement
+from bench_framework.model.result.judgement import Judgement, judged_pairs
 from bench_framework.model.verdict import Direction
 from bench_framework.text.numbers import is_factor
 

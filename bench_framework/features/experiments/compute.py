@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bench_framework.claims.factory import Costs, Names
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.causes import Cause
@@ -17,7 +16,7 @@ from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import Hypothesis
 from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.result.judgement import Comparison, HypothesisTest
+from bench_framework.model.result.judgement import Comparison, HypothesisTest, judged_pairs
 from bench_framework.model.result.structure import Change, Replacement
 from bench_framework.model.verdict import Verdict
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from bench_framework.claims.factory import ComparisonClaims
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
@@ -15,7 +14,13 @@ from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Build, PreparedInput
-from bench_framework.model.result.judgement import MAIN_FAMILIES, BestGroup, Comparison, Judgement
+from bench_framework.model.result.judgement import (
+    MAIN_FAMILIES,
+    BestGroup,
+    Comparison,
+    Judgement,
+    judged_pairs,
+)
 from bench_framework.model.verdict import Verdict
 
 CLOSE: Final = 1.02

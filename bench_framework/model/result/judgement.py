@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -155,6 +156,21 @@ class Comparison:
             runs=self.runs_ref,
             runs_ref=self.runs,
         )
+
+
+_PREFERRED: Final[tuple[Family, ...]] = (*MAIN_FAMILIES, "memory", "best")
+
+
+def judged_pairs(
+    comparisons: Iterable[Comparison],
+) -> Mapping[Metric, dict[tuple[str, str], Comparison]]:
+    """Return metric → (cell id, cell id) → comparison in both orders, preferably one with a baseline."""
+    members = [c for c in comparisons if c.family in _PREFERRED]
+    members.sort(key=lambda c: _PREFERRED.index(c.family))
+    pairs = defaultdict[Metric, dict[tuple[str, str], Comparison]](dict)
+    for c in (c for one in members for c in (one, one.mirrored())):
+        pairs[c.metric].setdefault((c.cell_id, c.ref_cell_id), c)
+    return pairs
 
 
 @dataclass(frozen=True, slots=True)

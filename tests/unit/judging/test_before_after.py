@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.decide import judged_pairs
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declarations import NamedContrast
+from bench_framework.model.result.judgement import judged_pairs
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison, require
 from tests.unit.judging.conftest import Crossed
