@@ -62,11 +62,10 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
     results: dict[int, Comparison] = {}
     if cases:
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
-        taken = max(len(pair.reached) for pair in pairs)
-        looks, size = max(rule.looks.count, taken, 1), max(1, rule.size)
-        schedule = rule.looks
-        sessions = schedule if schedule.session_rounds is not None else None
-        rules = Rules(looks, size, rule.level, schedule.by_t, sessions)
+        taken, schedule = max(len(pair.reached) for pair in pairs), rule.looks
+        session_looks = schedule if schedule.session_rounds is not None else None
+        looks = max(schedule.count, taken)
+        rules = Rules(looks, rule.size, rule.level, schedule.by_t, session_looks)
         groups = [[i] for i in cases] if rule.family == "control" else [list(cases)]
         for group in groups:
             results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))

@@ -104,7 +104,7 @@ def examine_looks(pair: Pair, rounds: Sequence[int], needed: int = 1) -> tuple[P
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The settings that all pairs of a family share.
+    """The numbers of a `pairs.JudgeRule`, by which the p-values of a family are adjusted.
 
     Attributes:
         looks: J, the planned number of interim analyses: how often the data may be tested before
@@ -113,14 +113,14 @@ class Rules:
         level: α, the family-wise error rate: the probability of one or more false verdicts if no
             pair differs.
         by_t: true for paired t tests in place of label tests (`docs/method.md#few-rounds`).
-        sessions: the schedule of a record of several sessions; `None` in a record of one session.
+        session_looks: the schedule of a record of several sessions; `None` in a record of one session.
     """
 
     looks: int
     size: int
     level: float
     by_t: bool = False
-    sessions: Looks | None = None
+    session_looks: Looks | None = None
 
     @property
     def strict(self) -> float:
@@ -204,15 +204,8 @@ def _judge(
     plain = inverter.interval(PLAIN_LEVEL, spread.unadjusted if spread else None)
     at_level = inverter.interval(level, by_session)
     ratios = _session_ratios(case, rules, spread) if spread else None
-    reason = None
-    if adjusted.rejected:
-        reason = _contradiction(case.strongest, at_level, 1 - level)
-    elif at_level.lo <= 0 <= at_level.hi:
-        pass  # test and interval agree
-    elif case.evidence[-1].rounds < len(case.pair):
-        reason = Reason(ReasonCode.DIFFERS_LATER)
-    else:  # So few rounds cannot reach the level of the test.
-        reason = TOO_FEW
+    reason = _disagreement(case, at_level, 1 - level, significant=adjusted.rejected)
+    if reason == TOO_FEW:  # So few rounds cannot reach the level of the test.
         at_level = replace(at_level, lo=min(at_level.lo, 0.0), hi=max(at_level.hi, 0.0))
     if plain.level < PLAIN_LEVEL:  # No interval of so few rounds is a 95 % interval.
         plain, at_level = plain.unlimited, at_level.unlimited
@@ -260,11 +253,11 @@ def _sessions_of(pair: Pair, looks: Looks) -> list[slice]:
 def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread | None]:
     """Return the intervals of each pair from its sessions; `None` for a pair of fewer than two."""
     spreads: list[SessionSpread | None] = [None] * len(cases)
-    if rules.sessions is None:
+    if rules.session_looks is None:
         return spreads
     known: dict[int, list[float]] = {}
     for place, case in enumerate(cases):
-        parts = _sessions_of(case.pair, rules.sessions)
+        parts = _sessions_of(case.pair, rules.session_looks)
         if len(parts) > 1:
             values = table(case.pair)
             known[place] = [intervals.LabelInverter(values[part]).estimate for part in parts]
@@ -273,15 +266,15 @@ def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread 
     for place, estimates in known.items():
         plain = inverter_of(cases[place].pair).bounds(PLAIN_LEVEL)
         within = plain.half_width / normal_quantile((1 + PLAIN_LEVEL) / 2) if plain.bounded else 0.0
-        level = rules.sessions.session_level(len(estimates), cases[place].draft.look)
+        level = rules.session_looks.session_level(len(estimates), cases[place].draft.look)
         spreads[place] = between_sessions.spread_of(estimates, within, prior, level)
     return spreads
 
 
 def _session_ratios(case: Case, rules: Rules, spread: SessionSpread) -> SessionRatios:
     """Return the ratios of a pair by session, and whether they differ."""
-    assert rules.sessions is not None
-    values, parts = table(case.pair), _sessions_of(case.pair, rules.sessions)
+    assert rules.session_looks is not None
+    values, parts = table(case.pair), _sessions_of(case.pair, rules.session_looks)
     each = [intervals.LabelInverter(values[part]).bounds(PLAIN_LEVEL) for part in parts]
     estimates = [bounds.estimate for bounds in each]
     p = instability.examine_sessions(values, inverter_of(case.pair).estimate, parts)
@@ -315,11 +308,18 @@ def _unstable(
     )
 
 
-def _contradiction(strongest: PairedTest, bounds: Bounds, level: float) -> Reason | None:
-    if strongest.p_opposite <= level:
-        return Reason(ReasonCode.MIXED_RANKS)
-    changed = bounds.estimate * strongest.sign <= 0
-    return Reason(ReasonCode.MIXED_LOOKS) if changed else None
+def _disagreement(case: Case, bounds: Bounds, alpha: float, *, significant: bool) -> Reason | None:
+    """Return how the results of a test contradict each other or its interval; `None` if they agree."""
+    strongest = case.strongest
+    if significant:
+        if strongest.p_opposite <= alpha:
+            return Reason(ReasonCode.MIXED_RANKS)
+        changed = bounds.estimate * strongest.sign <= 0
+        return Reason(ReasonCode.MIXED_LOOKS) if changed else None
+    if bounds.lo <= 0 <= bounds.hi:
+        return None
+    later = case.evidence[-1].rounds < len(case.pair)
+    return Reason(ReasonCode.DIFFERS_LATER) if later else TOO_FEW
 
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:

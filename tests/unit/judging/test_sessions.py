@@ -177,7 +177,7 @@ def test_the_interval_of_a_finished_comparison_has_sessions_of_few_rounds() -> N
     logs[:30, 0] += 0.05  # only the first two sessions differ
     columns = (tuple(map(float, np.exp(column))) for column in logs.T)
     policy = MeasurePolicy(rounds_max=90, sessions=6, sessions_min=2)
-    rules = Rules(5, 1, 0.05, sessions=session_schedule(policy, 1, 0.05))
+    rules = Rules(5, 1, 0.05, session_looks=session_schedule(policy, 1, 0.05))
     pair = Pair(range_, *columns)
     early, late = (
         judge_family([case_of(part, examine_looks(part, [30]))], rules)[0]
