@@ -39,6 +39,11 @@ class InputComparisons:
     tripped: frozenset[Metric]
 
     @property
+    def planned(self) -> tuple[Comparison, ...]:
+        """Return the comparisons with any baseline, and the named contrasts."""
+        return (*self.headline, *self.further)
+
+    @property
     def all(self) -> tuple[Comparison, ...]:
         """Return the comparisons in the order of a report."""
         return (*self.headline, *self.control, *self.memory, *self.further)
@@ -48,13 +53,13 @@ def compare_inputs(
     stages: Mapping[str, Stage],
     planned: Mapping[str, Mapping[Family, Sequence[MetricPair]]],
     exact: Exact,
-    known: Collection[tuple[str, Metric]] = (),
+    tripped: Collection[tuple[str, Metric]] = (),
 ) -> list[InputComparisons]:
     """Judge the planned pairs by input id, in the order of `stages`.
 
     The headline, the comparisons with further references and the named contrasts are one family
-    over all inputs. Every other family belongs to one input. `known` has the (input id, metric) pairs
-    whose A/A control differs although the plan does not contain it.
+    over all inputs. Every other family belongs to one input. `tripped` has the (input id, metric)
+    pairs whose A/A control differs although the plan does not contain it.
     """
     if not stages:
         return []
@@ -78,13 +83,13 @@ def compare_inputs(
         controls = interim_analysis.control_pairs(stage)
         control = interim_analysis.judge_cells(stage, controls, "control")
         floors = data_quality.noise_floors(stage, control)
-        tripped = frozenset(f.metric for f in floors if f.tripped or (input_id, f.metric) in known)
+        here = frozenset(f.metric for f in floors if f.tripped or (input_id, f.metric) in tripped)
         judged: list[Comparison] = []
         for family, pairs in planned[input_id].items():
             for cell, ref, metric in pairs:
                 c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
                 judged.append(c if c.family == "exact" else replace(c, family=family))
-        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, tripped))
+        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, here))
         count = len(planned[input_id].get("headline", ()))
         inputs.append(
             InputComparisons(
@@ -93,7 +98,7 @@ def compare_inputs(
                 control=tuple(map(refused, control)),
                 memory=tuple(map(refused, _memory(stage))),
                 floors=floors,
-                tripped=tripped,
+                tripped=here,
             )
         )
     return inputs

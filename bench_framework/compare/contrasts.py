@@ -120,7 +120,7 @@ def weighted_sum(terms: Sequence[tuple[float, Weighted]]) -> Weighted:
     return Weighted(terms[0][1].input_id, values, sums)
 
 
-def measured(
+def contrast_data(
     plan: Plan,
     runs: Runs,
     looks: Looks,

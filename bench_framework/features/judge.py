@@ -1,6 +1,6 @@
 """The judgement of a record from its plan, blocks and interim analyses. It is deterministic."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from bench_framework.compare import (
 )
 from bench_framework.compare.comparisons import compare_inputs
 from bench_framework.compare.contrasts import ContrastData
-from bench_framework.compare.stage import runs_of, stages_of
+from bench_framework.compare.stage import Runs, runs_of, stages_of
 from bench_framework.features import claim_writer
 from bench_framework.features.ablation import compute as ablation
 from bench_framework.features.author_texts import left_out
@@ -45,6 +45,7 @@ from bench_framework.model.record.run import (
 from bench_framework.model.result.judgement import (
     Comparison,
     Judgement,
+    NoiseFloor,
     RecordStatus,
     Summary,
     judged_pairs,
@@ -80,26 +81,24 @@ def judge(
     exact = partial(exact_metrics.compare, plan, plan.judge, builds=builds, observations=observed)
     stages = stages_of(plan, plan.judge, runs, looks, looks_taken)
     planned = {input_id: interim_analysis.planned_pairs(plan, input_id) for input_id in stages}
-    judged = compare_inputs(stages, planned, exact, tripped)
-    comparisons = tuple(c for j in judged for c in j.all)
+    inputs_compared = compare_inputs(stages, planned, exact, tripped)
+    comparisons = tuple(c for one in inputs_compared for c in one.all)
     groups = tuple(
-        interim_analysis.best_group(
-            stages[item.id], tripped=j.tripped, headline=(*j.headline, *j.further)
-        )
+        interim_analysis.best_group(stage, tripped=one.tripped, headline=one.planned)
         if plan.judge.sampled
-        else exact_metrics.best_group(plan, item.id, usable, exact)
-        for item, j in zip(plan.inputs, judged, strict=True)
+        else exact_metrics.best_group(plan, stage.input_id, usable, exact)
+        for stage, one in zip(stages.values(), inputs_compared, strict=True)
     )
     best = [c for group in groups for c in group.comparisons]
-    pairs = [*comparisons, *best]
-    floors = tuple(f for j in judged for f in j.floors)
-    headline = [c for j in judged for c in (*j.headline, *j.further)]
-    differing = causes.causes(plan, samples, pairs, observed)
-    measured_cells = (cell.id for cell in plan.cells if cell.id in samples)
+    every = [*comparisons, *best]
+    floors = tuple(f for one in inputs_compared for f in one.floors)
+    main = [c for one in inputs_compared for c in one.planned]
+    differing = causes.causes(plan, samples, every, observed)
     sampled = tuple(
-        medians.summarise(samples[cell_id], metric)
-        for cell_id in measured_cells
-        for metric in samples[cell_id].series
+        medians.summarise(samples[cell.id], metric)
+        for cell in plan.cells
+        if cell.id in samples
+        for metric in samples[cell.id].series
     )
     timed = tuple(m for m in plan.judge.metrics if m in (WALL, CPU)) or (WALL,)
     draft = Judgement(
@@ -110,28 +109,21 @@ def judge(
         best=groups,
         floors=floors,
         scaling=scaling.exponents(plan, samples, inputs, usable, timed),
-        derived=derived_values.derived_rows(plan, samples, inputs, usable, [*headline, *best]),
-        gaps=references.gaps(plan, headline, samples),
+        derived=derived_values.derived_rows(plan, samples, inputs, usable, [*main, *best]),
+        gaps=references.gaps(plan, main, samples),
         causes=differing,
         functions=function_costs.pairs_of(comparisons, functions, observed),
-        hypotheses=experiments.hypothesis_tests(plan, pairs, differing),
-        race=race.race_of(plan, samples, looks_taken, groups, headline),
-        status=_status(plan, headline, looks),
-        events=(
-            *cell_state.fallback_events(plan, runs.states, samples),
-            *data_quality.identical_events(plan, builds),
-            *data_quality.drift_events(plan, samples),
-            *data_quality.contention_events([b for s in samples.values() for b in s.blocks]),
-            *data_quality.control_events(plan, floors),
-            *(() if plan.invocation.quick else data_quality.few_rounds_events(plan, looks)),
-        ),
+        hypotheses=experiments.hypothesis_tests(plan, every, differing),
+        race=race.race_of(plan, samples, looks_taken, groups, main),
+        status=_status(plan, main, looks),
+        events=tuple(_events(plan, runs, builds, floors, looks)),
     )
-    measured = contrasts.measured(plan, runs, looks, looks_taken, floors, inputs)
-    known = {input_id for input_id, metric in tripped if metric == measured.metric}
-    measured = replace(measured, tripped=measured.tripped | known)
-    structure = analyse_axes(measured, pairs, draft.summaries, builds)
+    data = contrasts.contrast_data(plan, runs, looks, looks_taken, floors, inputs)
+    differing_inputs = {input_id for input_id, metric in tripped if metric == data.metric}
+    data = replace(data, tripped=data.tripped | differing_inputs)
+    structure = analyse_axes(data, every, draft.summaries, builds)
     tables = structure.contributions
-    rows = derived_values.with_contribution_figures(draft.derived, tables, headline)
+    rows = derived_values.with_contribution_figures(draft.derived, tables, main)
     draft = replace(draft, structure=structure, derived=rows)
     draft = replace(draft, events=(*draft.events, *left_out(plan, draft, builds)))
     differ = outputs_differ(events)
@@ -153,11 +145,24 @@ def finished_cells(
     if not now.idle:
         return ()
     runs = runs_of(plan, blocks, builds)
-    at = contrasts.measured(plan, runs, looks_of(plan), (*looks_taken, now))
+    at = contrasts.contrast_data(plan, runs, looks_of(plan), (*looks_taken, now))
     if is_exact(at.metric):
         return now.idle
     needed = effects.cells_of_open_effects(at, now.input_id)
     return tuple(cell_id for cell_id in now.idle if cell_id not in needed)
+
+
+def _events(
+    plan: Plan, runs: Runs, builds: Mapping[str, Build], floors: Sequence[NoiseFloor], looks: Looks
+) -> Iterator[Event]:
+    """Yield the warnings and remarks of the analysis."""
+    yield from cell_state.fallback_events(plan, runs.states, runs.samples)
+    yield from data_quality.identical_events(plan, builds)
+    yield from data_quality.drift_events(plan, runs.samples)
+    yield from data_quality.contention_events([b for s in runs.samples.values() for b in s.blocks])
+    yield from data_quality.control_events(plan, floors)
+    if not plan.invocation.quick:
+        yield from data_quality.few_rounds_events(plan, looks)
 
 
 def _status(plan: Plan, headline: Sequence[Comparison], looks: Looks) -> RecordStatus:

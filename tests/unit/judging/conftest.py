@@ -304,7 +304,7 @@ class Crossed:
 
     def measured(self, wall: Crossing) -> contrasts.ContrastData:
         runs = runs_of(self.plan, self.blocks(wall), {})
-        return contrasts.measured(self.plan, runs, looks_of(self.plan), self.looks())
+        return contrasts.contrast_data(self.plan, runs, looks_of(self.plan), self.looks())
 
 
 def analysis(example: Study, wall: Timing, index: int, **more: Timing) -> Analysis:

@@ -471,7 +471,7 @@ def judgement(p: Plan) -> Judgement:
 def structure_of(p: Plan, mute: Judgement, binaries: dict[str, run.Build]) -> Structure:
     """Return the effects of the axes, computed by the analysis from the samples."""
     usable = frozenset(s.cell_id for s in mute.states if s.state == "measured")
-    at = contrasts.measured(
+    at = contrasts.contrast_data(
         p,
         Runs(samples.collect(blocks(p)), mute.states, usable, frozenset(), frozenset()),
         mute.looks,
