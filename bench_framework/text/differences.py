@@ -45,9 +45,14 @@ def printed(c: Evidence) -> Figures | None:
     """Return the figures that sentences print: the candidate's value over the reference's value."""
     figures = c.figures
     if figures is not None and c.direction == "higher" and figures[1] and figures[2]:
-        ratio, lo, hi = figures
-        return 1 / ratio, 1 / hi, 1 / lo
+        return inverted(figures)
     return figures
+
+
+def inverted(figures: Figures) -> Figures:
+    """Return the figures of the reference's value over the candidate's value."""
+    estimate, lo, hi = figures
+    return 1 / estimate, 1 / hi, 1 / lo
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def amount(
     """
     figures = printed(c)
     assert figures is not None
-    estimate, lo, hi = figures
+    estimate, lo, _ = figures
     margin = c.margin or 0.0
     invertible = lo > 0 and c.metric in (WALL, None)
     if c.in_times and lo > 0 and (estimate >= 1 or invertible):
@@ -85,7 +90,7 @@ def amount(
         slower = estimate >= times_from
         faster = estimate <= 1 / times_from and invertible
         if slower or faster:
-            ends = figures if slower else (1 / estimate, 1 / hi, 1 / lo)
+            ends = figures if slower else inverted(figures)
             times = factor(*ends, margin, least=least)
             return Amount.of_factor(times, less=not slower)
     return _percentage(figures, margin)
@@ -93,10 +98,8 @@ def amount(
 
 def page_factor(figures: Figures, margin: float, *, keep: bool = True) -> Amount:
     """Return a difference with the factor and the digits of a page whose changes are factors."""
-    estimate, lo, hi = figures
-    less = estimate < 1
-    ends = (1 / estimate, 1 / hi, 1 / lo) if less else figures
-    text = show_factor(*ends, margin, keep=keep)
+    less = figures[0] < 1
+    text = show_factor(*(inverted(figures) if less else figures), margin, keep=keep)
     return Amount(text.estimate, text.lo, text.hi, times=True, less=less)
 
 
@@ -140,7 +143,7 @@ def signed(c: Evidence, least: int = 2, *, keep: bool = True) -> Amount:
 
 def phase(c: Evidence, ratio: Interval, *, bounds: bool = True) -> str:
     """Return the change of a comparison in a phase of the record, such as ``−2.2 % [−3.4, −1.1]``."""
-    natural = ratio.inverse if c.direction == "higher" else ratio
+    natural = ratio.of_values(higher=c.direction == "higher")
     change = signed_amount(*natural.figures, c.margin or 0.0)
     figure = f"{change.estimate}{'×' if change.times else ''}"
     return f"{figure} {change.bounds}" if bounds else figure

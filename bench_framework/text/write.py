@@ -133,7 +133,7 @@ TESTS: Final = {
     "one_program": lambda c: c.reason == ONE_PROGRAM,
     "missing": lambda value: value is None,
     "declared": lambda metric: metric is not None and metric not in METRICS,
-    "explained": lambda c: c.reason is not None,
+    "with_reason": lambda c: c.reason is not None,
     "unstable": lambda test: test.reason == UNSTABLE and test.evidence.phases is not None,
 }
 """Names of the tests of the template → conditions on a claim."""
@@ -202,6 +202,6 @@ def brief(claim: Claim, *, alone: bool = False) -> str:
 
 
 def macro_of(claim: Claim) -> str:
-    """Return the name of the macro of a claim."""
+    """Return the name of the macro of a claim: the `form` of its fact if there is one, else its kind."""
     name = str(getattr(claim.fact, "form", claim.kind)).replace("-", "_")
     return EQUAL.get(name, name)

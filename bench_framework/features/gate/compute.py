@@ -65,7 +65,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
         empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)
         return _concluded(plan, contents, empty)
     judged = answer(question, contents)
-    by_pair = _with_claims(gated, judged)
+    by_pair = _pairs_of_answer(gated, judged)
     same = same_programs.same_cells(gated, builds)
     uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
     pairs = []
@@ -124,7 +124,7 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
         return []
     margin = min(policy.tolerated[metric] for metric in outcome.timed_metrics(policy))
     question = question_of_counts(plan, counted, margin)
-    by_pair = _with_claims(question.plan, answer(question, contents))
+    by_pair = _pairs_of_answer(question.plan, answer(question, contents))
     pairs = []
     for (cell_id, metric), (c, claim) in by_pair.items():
         if metric == INSTRUCTIONS and cell_id in cell_ids:
@@ -135,20 +135,22 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
     return pairs
 
 
-def _with_claims(
-    plan: Plan, judged: GateAnswer
-) -> dict[tuple[str, Metric], tuple[Comparison, Claim | None]]:
-    """Return (candidate, metric) → its comparison with the baseline, and the claim about it."""
+_ByPair = dict[tuple[str, Metric], tuple[Comparison, Claim | None]]
+"""(candidate, metric) → its comparison with the baseline, and the claim about it."""
+
+
+def _pairs_of_answer(plan: Plan, judged: GateAnswer) -> _ByPair:
+    """Return the pairs of a question."""
     writer = ComparisonClaims(plan, judged)
-    by_pair: dict[tuple[str, Metric], tuple[Comparison, Claim | None]] = {}
+    by_pair: _ByPair = {}
     for c in (*judged.comparisons, *judged.exact):
         if c.family != "control":
             by_pair[c.cell_id, c.metric] = c, writer.comparison(c)
     return by_pair
 
 
-def _repeated(judged: Judgement) -> dict[tuple[str, Metric], tuple[Comparison, Claim | None]]:
-    """Return (candidate, metric) → its comparison with the baseline, and the claim about it."""
+def _pairs_of_judgement(judged: Judgement) -> _ByPair:
+    """Return the pairs of a second pass, whose record has claims."""
     claims = {
         (claim.cells, claim.metric): claim
         for claim in judged.claims
@@ -226,7 +228,7 @@ def second_pass(
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
     counted there. `accepted` and `day` are those of the first pass.
     """
-    by_pair, measured = _repeated(again), {state.cell_id for state in again.states}
+    by_pair, measured = _pairs_of_judgement(again), {state.cell_id for state in again.states}
     pairs = list(first.pairs)
     for i, pair in enumerate(pairs):
         if pair.state == "suspicious" and pair.cell_id in measured:

@@ -6,14 +6,11 @@ from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
-from bench_framework.model.plan.declarations import Note
-from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.plan.policies import Accepted, GatePolicy, JudgePolicy, Metric
+from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import Part, Reason, ReasonCode
 from bench_framework.model.result.decision import Change
 from bench_framework.model.result.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.write import render
 
 BUILD_TIME: Final = "build_time"
 """The metric of the build time. It is a single measurement, so it is shown but never judged."""
@@ -210,3 +207,4 @@ def remarks(pairs: Sequence[GatedPair], entries: Sequence[Accepted], day: str) -
         elif not entry.counts_on(day):
             yield Reason(ReasonCode.ACCEPTANCE_EXPIRED, (*name, entry.until))
         elif all(pair.state == "passed" for pair in matching_pairs):
+            yield Reason(ReasonCode.ACCEPTANCE_UNNEEDED, name)
