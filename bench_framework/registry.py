@@ -22,16 +22,30 @@ GROUP: Final = "benchctl.extensions"
 BUNDLED: Final = "bench_framework.extensions."
 Panel = Literal["Run", "Inspect", "CI", "Machine", "Help"]
 """A panel of the page of ``benchctl --help``."""
+Point = Literal[
+    "command",
+    "document",
+    "section",
+    "metric",
+    "chart",
+    "exporter",
+    "importer",
+    "record kind",
+    "notebook function",
+    "hosts",
+    "cache folder",
+]
+"""An extension point. The core reads what extensions add to it by `Registry.targets`."""
 
 
 @dataclass(frozen=True, slots=True)
-class LazyObject:
-    """An object of an extension that is loaded when it is needed."""
+class Addition:
+    """An addition of an extension: an object that is loaded when it is needed, or only a name with options."""
 
     extension: str
     name: str
     place: str
-    """``MODULE:NAME``."""
+    """``MODULE:NAME``; empty for a metric and a folder of the cache, which have only a name and options."""
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Any:
@@ -57,7 +71,7 @@ class Registry:
     def __init__(self) -> None:
         self.failures: list[Failure] = []
         self._extension = ""
-        self._targets: dict[str, dict[str, LazyObject]] = {}
+        self._targets: dict[Point, dict[str, Addition]] = {}
         self._listener: Callable[[Failure], object] | None = None
 
     def command(self, panel: Panel, name: str, place: str) -> None:
@@ -133,11 +147,11 @@ class Registry:
         """Add a folder of the cache with results. ``benchctl clean NAME`` removes its entries."""
         self._add("cache folder", name, "")
 
-    def targets(self, point: str) -> Mapping[str, LazyObject]:
+    def targets(self, point: Point) -> Mapping[str, Addition]:
         """Return the targets of an extension point by name, in the order of their registration."""
         return self._targets.get(point, {})
 
-    def additions(self, point: str, core: Collection[str]) -> list[LazyObject]:
+    def additions(self, point: Point, core: Collection[str]) -> list[Addition]:
         """Return the targets of an extension point, without those whose name the core has."""
         targets = self.targets(point)
         for name in targets.keys() & core:
@@ -152,7 +166,7 @@ class Registry:
             listener(failure)
 
     @contextmanager
-    def loading(self, target: LazyObject) -> Iterator[None]:
+    def loading(self, target: Addition) -> Iterator[None]:
         """Leave out a target that cannot be loaded or used, and remember why."""
         try:
             yield
@@ -176,11 +190,11 @@ class Registry:
         if self._listener is not None:
             self._listener(failure)
 
-    def _add(self, point: str, name: str, place: str, **options: Any) -> None:
+    def _add(self, point: Point, name: str, place: str, **options: Any) -> None:
         targets = self._targets.setdefault(point, {})
         if name in targets:
             raise ValueError(f"another extension has the {point} `{name}`")
-        targets[name] = LazyObject(self._extension, name, place, options)
+        targets[name] = Addition(self._extension, name, place, options)
 
 
 @cache

@@ -79,11 +79,11 @@ def _add_command(panel: str, name: str, command: Any) -> None:
 
 def _add_commands() -> None:
     """Add the commands of the core, then those of extensions, panel by panel."""
-    core = {
-        NAMES.get(name := module.__name__.rpartition(".")[2], name): (panel, getattr(module, name))
-        for panel, modules in COMMANDS.items()
-        for module in modules
-    }
+    core: dict[str, tuple[str, Any]] = {}
+    for panel, modules in COMMANDS.items():
+        for module in modules:
+            name = module.__name__.rpartition(".")[2]
+            core[NAMES.get(name, name)] = panel, getattr(module, name)
     targets = registry().additions("command", core)
     for panel in COMMANDS:
         for name, (of_panel, command) in core.items():

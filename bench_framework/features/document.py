@@ -16,7 +16,7 @@ from bench_framework.features.profile.section import PROFILE
 from bench_framework.features.published.section import DETAILS as PUBLISHED_DETAILS, PUBLISHED
 from bench_framework.features.references.section import TWO_REFERENCES
 from bench_framework.features.scaling.section import SCALING
-from bench_framework.registry import LazyObject, registry
+from bench_framework.registry import Addition, registry
 from bench_framework.report.blocks import Block, Document, Section
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import masthead as head
@@ -77,7 +77,7 @@ A new section is a file and a line here. Its `place` decides which of the two co
 """
 
 
-def _guarded(target: LazyObject) -> Callable[[ReportData], tuple[Block, ...]]:
+def _guarded(target: Addition) -> Callable[[ReportData], tuple[Block, ...]]:
     """Return the function that builds a section of an extension. It is left out if it fails."""
 
     def build(data: ReportData) -> tuple[Block, ...]:
@@ -105,7 +105,7 @@ def sections() -> tuple[SectionKind, ...]:
     return tuple(kinds)
 
 
-def _with_own_anchors(
+def _without_taken_anchors(
     built: Sequence[tuple[SectionKind, Section | None]],
 ) -> list[tuple[SectionKind, Section | None]]:
     """Leave out sections of extensions that use an anchor of the core."""
@@ -141,7 +141,7 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
         known = ", ".join(kind.code for kind in all_kinds)
         raise ValueError(f"no section {', '.join(unknown)}: the sections are {known}")
     kinds = [kind for kind in all_kinds if not only or kind.code in only]
-    built = _with_own_anchors([(kind, kind.section(data)) for kind in kinds])
+    built = _without_taken_anchors([(kind, kind.section(data)) for kind in kinds])
     missing = ((kind.title, kind.reason(data)) for kind, section in built if section is None)
     return Document(
         title=data.plan.name,

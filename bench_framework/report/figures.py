@@ -18,7 +18,7 @@ import matplotlib as mpl  # noqa: TID251 -- the door
 from matplotlib.axes import Axes  # noqa: TID251 -- the door
 from matplotlib.figure import Figure as Canvas  # noqa: TID251 -- the door
 
-from bench_framework.registry import LazyObject, registry
+from bench_framework.registry import Addition, registry
 from bench_framework.report.blocks import Document, Figure
 from bench_framework.report.charts import (
     LIGHT,
@@ -100,7 +100,7 @@ def _plot(
     return plot
 
 
-def _of_extension(target: LazyObject) -> Callable[[Axes, Figure, Mapping[str, str]], None]:
+def _of_extension(target: Addition) -> Callable[[Axes, Figure, Mapping[str, str]], None]:
     """Return the function that draws a chart of an extension, which is loaded at the first drawing."""
 
     def draw(ax: Axes, figure: Figure, colours: Mapping[str, str]) -> None:

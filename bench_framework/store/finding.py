@@ -8,13 +8,13 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.registry import LazyObject, registry
+from bench_framework.registry import Addition, registry
 from bench_framework.store import layout
 
 NEWEST: Final = frozenset({"@last", "@prev"})
 
 
-def kind_of(folder: Path) -> LazyObject | None:
+def kind_of(folder: Path) -> Addition | None:
     """Return the kind of a record without rounds; `None` for a measured one, or if there is no record."""
     if (folder / layout.JOURNAL).is_file():
         return None
