@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified, runs_within
+from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified
 from bench_framework.model.facts import Coverage
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
@@ -95,7 +95,7 @@ def _state(
     plan: Plan, cell: Cell, sample: Sample | None, builds: Mapping[str, Build], expected: str | None
 ) -> CellState:
     build = builds.get(plan.build_id(cell))
-    if sample is None or not sample.rounds:
+    if sample is None:
         if build is not None and not build.ok:
             return CellState(cell.id, "failed", 0, 0, message(build.message or "the build failed"))
         return CellState(cell.id, "not-started", 0, 0, Reason(ReasonCode.NO_ROUND))
@@ -289,7 +289,7 @@ def refuse_invalid(
     if reference.state != "measured":
         reason = (reference.reason or message("")).at(name)
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
-    runs = runs_within(samples[comparison.cell_id], samples[comparison.cell_id].runs)
+    runs = sum(samples[comparison.cell_id].runs.values())
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
         return replace(
             comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, unadjusted=None

@@ -36,7 +36,7 @@ class LookOutcome:
         trailing: with ``strategy: race``, the cells that are worse than another one. `model.result.race`
             decides which variants are dropped.
         settled: the cells that no open comparison contains; with ``strategy: race``, those of them
-            that are not worse than another one. `None`: this outcome does not decide about cells.
+            that are not worse than another one; `Look.idle` of the record. `None`: not decided here.
     """
 
     stop: bool
@@ -95,7 +95,7 @@ def look(
         comparable = stopping.contested(stage, comparable, group, behind)
     pending = stopping.still_measured(stage, comparable)
     open_ = stopping.open_pairs(stage, pending) if open_of is None else open_of(pending)
-    stop, reason = stopping.decide(
+    stop, reason = stopping.decide_stop(
         stage, comparable, open_, precision=plan.measure.until == "precision"
     )
     if racing:

@@ -131,7 +131,7 @@ def _chance(pair: Comparison) -> tuple[str, float]:
     return slower, chance
 
 
-def decide(
+def decide_stop(
     stage: Stage,
     comparisons: Sequence[Comparison],
     open_: Sequence[Comparison],
@@ -173,7 +173,7 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
     is compared with the observed difference instead.
     """
     by_estimate = by_estimate or stage.plan.measure.strategy == "race"
-    if comparison.mde is None or comparison.unadjusted is None or not comparison.rounds:
+    if comparison.mde is None or comparison.unadjusted is None:
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     limit = log1p(comparison.thresholds.margin)

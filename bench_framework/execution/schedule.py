@@ -182,7 +182,7 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     return failed or latest == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
-class Decision(NamedTuple):
+class InterimDecision(NamedTuple):
     """The decision of an interim analysis for one input."""
 
     stop: bool
@@ -194,7 +194,7 @@ class Decision(NamedTuple):
     """Cells with nothing left to decide, as in `Look`."""
 
 
-Looker = Callable[[str, int, int], Decision]
+Looker = Callable[[str, int, int], InterimDecision]
 """``looker(input_id, index, round)`` reads ``record.contents``; `index` counts from 0."""
 
 

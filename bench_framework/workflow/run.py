@@ -15,7 +15,7 @@ from bench_framework.execution.inputs.folders import require_unchanged
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.execution.schedule import Decision
+from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Session
 from bench_framework.model.plan.looks import allows_few_rounds, changed_keys, decidable
 from bench_framework.model.plan.plan import Plan, Variant
@@ -315,7 +315,7 @@ def _measure(
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
-    def looker(input_id: str, index: int, number: int) -> Decision:
+    def looker(input_id: str, index: int, number: int) -> InterimDecision:
         # numpy is slow to import, and the first rounds are displayed without it.
         from bench_framework.compare.interim_analysis import Analysis
         from bench_framework.features.stop_rules import rule_of
@@ -325,7 +325,9 @@ def _measure(
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))
         outcome = rule.look(at)
-        return Decision(outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ())
+        return InterimDecision(
+            outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ()
+        )
 
     one_round: Reason | None = None
     if only_gate:

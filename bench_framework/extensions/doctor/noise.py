@@ -18,7 +18,7 @@ from bench_framework.execution.machine import host, lock
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.execution.schedule import Decision
+from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Session
 from bench_framework.extensions.doctor import reference_programs
 from bench_framework.extensions.doctor.documents import NoiseDocument, NoiseProgram
@@ -203,7 +203,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            go_on = Decision(stop=False)  # every window has all of its rounds
+            go_on = InterimDecision(stop=False)  # every window has all of its rounds
             rounds.measure(record, bench.session, bench.hyperfine, lambda *_: go_on)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:

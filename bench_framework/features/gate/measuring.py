@@ -71,7 +71,7 @@ class GateRule:
         comparable = stopping.comparable_pairs(stage, judged)
         left = stopping.still_measured(stage, comparable)
         open_ = _open(left, plan, decides=self.decides)
-        stop, reason = stopping.decide(stage, comparable, open_)
+        stop, reason = stopping.decide_stop(stage, comparable, open_)
         reason = JUDGED if reason in (CONCLUSIVE, FUTILE) else reason
         settled: tuple[str, ...] | None = None
         if fixed:

@@ -72,9 +72,9 @@ def plan_of(
     )
 
 
-def never_stop(input_id: str, index: int, number: int) -> schedule.Decision:
+def never_stop(input_id: str, index: int, number: int) -> schedule.InterimDecision:
     """Decide to continue."""
-    return schedule.Decision(stop=False)
+    return schedule.InterimDecision(stop=False)
 
 
 @dataclass

@@ -10,7 +10,7 @@ from bench_framework.execution import hyperfine, rounds
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.schedule import Decision
+from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Session, Stop
 from bench_framework.model.record.run import Build
 from bench_framework.store import wire
@@ -33,7 +33,7 @@ def main() -> None:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
             session = Session(launcher, env, SilentObserver(), Stop(launcher))
-            rounds.measure(record, session, tool, lambda *_: Decision(stop=False))
+            rounds.measure(record, session, tool, lambda *_: InterimDecision(stop=False))
     (folder / "done").touch()
 
 
