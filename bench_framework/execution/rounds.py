@@ -19,7 +19,7 @@ from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.schedule import InputProgress, Looker, drop_pending
 from bench_framework.execution.sessions import Files
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.model.plan.looks import Looks, RoundLimit, decidable, looks_of
 from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
@@ -31,7 +31,7 @@ from bench_framework.store.records import Record
 
 def measure(
     record: Record,
-    session: Session,
+    driver: Driver,
     hyperfine: Hyperfine,
     looker: Looker,
     can_decide: Callable[[Plan], bool] = decidable,
@@ -55,14 +55,14 @@ def measure(
     if contents.complete:
         return
     with (
-        sessions.fresh_copies(record, session.env) as files,
-        BlockRunner(session.launcher, hyperfine, record) as runner,
+        sessions.fresh_copies(record, driver.env) as files,
+        BlockRunner(driver.launcher, hyperfine, record) as runner,
     ):
         guard = folders.Guard({item.input_id: item for item in files.inputs}, files.builds)
         began, number = seconds() - contents.elapsed_s, sessions.next_session(record.plan, contents)
         part = (began, number, files, guard, one_round, few_rounds)
         try:
-            Measuring(record, session, runner, looker, can_decide, *part).run()
+            Measuring(record, driver, runner, looker, can_decide, *part).run()
         finally:
             runner.sync()
             record.sync()
@@ -73,7 +73,7 @@ class Measuring:
     """The measurement of a record, or of one of its sessions."""
 
     record: Record
-    session: Session
+    driver: Driver
     runner: BlockRunner
     looker: Looker
     can_decide: Callable[[Plan], bool]
@@ -108,11 +108,11 @@ class Measuring:
         before = contents.progress
         drop_pending(self.plan, self.record)
         if self.number > 1:  # since the session before
-            self._compare_digests(self.session.stop.check)
+            self._compare_digests(self.driver.stop.check)
         states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
         self._warm_up(states)
         self._measure(states)
-        self._compare_digests(self.session.stop.check_kill)  # the first Ctrl-C is too late here
+        self._compare_digests(self.driver.stop.check_kill)  # the first Ctrl-C is too late here
         if (replaced := self.guard.replaced()) is not None:
             self._add_event(replaced)
         stopped = all(state.stopped or contents.stopped(state.input.id) for state in states)
@@ -232,7 +232,7 @@ class Measuring:
         finished = {c for c, line in contents.dropped.items() if fixed and line.state == "idle"}
         gone = contents.dropped.keys() - finished
         cells = [cell for cell in self.plan.cells_of(item.id) if cell.id not in gone]
-        targets, events = sessions.targets_of(self.record, cells, self.files, self.session.env)
+        targets, events = sessions.targets_of(self.record, cells, self.files, self.driver.env)
         for event in events:
             self._add_event(event)
         if not targets:
@@ -256,7 +256,7 @@ class Measuring:
         for position, cell_id in enumerate(order):
             if budget is not None and budget.control_waits(state, cell_id):
                 continue
-            self.session.stop.check()
+            self.driver.stop.check()
             self._block(state, cell_id, number, position, warmup=warmup)
             if state.stopped:  # its input changed
                 return
@@ -397,4 +397,4 @@ class Measuring:
             self._notify(progress.Remark(event))
 
     def _notify(self, update: progress.Update) -> None:
-        self.session.observer.notify(update)
+        self.driver.observer.notify(update)

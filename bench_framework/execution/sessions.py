@@ -22,7 +22,7 @@ from bench_framework.execution.inputs.datasets import ROOM_LEFT_BYTES, USER_KIND
 from bench_framework.execution.machine.host import free_bytes, seconds
 from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Cell, Plan
@@ -75,17 +75,17 @@ def _has_ended(plan: Plan, contents: Contents, input_id: str) -> bool:
     return contents.stopped(input_id) or bool(cells & lost and len(cells - lost) <= 1)
 
 
-def wait_for_session(record: Record, session: Session) -> None:
+def wait_for_session(record: Record, driver: Driver) -> None:
     """Wait until the next session may start; other processes can measure meanwhile.
 
     Raises `Interrupted`: the user stopped it.
     """
-    session.stop.check()
+    driver.stop.check()
     measure, contents = record.plan.measure, record.contents
     number = next_session(record.plan, contents)
     most = "at most " if measure.sessions_min is not None else ""
     text = f"session {number} of {most}{measure.sessions}"
-    session.observer.notify(Message(text))
+    driver.observer.notify(Message(text))
     last = (number - 2) * measure.session_rounds
     started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]
     if not started:
@@ -93,8 +93,8 @@ def wait_for_session(record: Record, session: Session) -> None:
     due = datetime.fromisoformat(started[0]) + timedelta(seconds=measure.every_s)
     text, began = f"{text} at {due.astimezone():%H:%M}", seconds()
     while datetime.now(UTC) < due:
-        session.stop.check()
-        session.observer.notify(Waiting(text, seconds() - began))
+        driver.stop.check()
+        driver.observer.notify(Waiting(text, seconds() - began))
         time.sleep(RETRY_S)
 
 

@@ -1,4 +1,4 @@
-"""Stop requests: the first Ctrl-C ends after the current block, the second one kills it."""
+"""Stop requests, and the driver that obeys them: the first Ctrl-C ends after a block, the second one kills it."""
 
 from __future__ import annotations
 
@@ -84,8 +84,8 @@ class InterruptibleObserver:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
-    """The means of a command that runs programs: what starts, observes and stops them."""
+class Driver:
+    """The driver of the programs that a command runs: what starts, observes and stops them."""
 
     launcher: Launcher
     env: Mapping[str, str]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench_framework.errors import CellError
 from bench_framework.execution.process import Command
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import first_lines, is_short, last_lines, parse_json, text_of
 from bench_framework.store import layout
@@ -18,7 +18,7 @@ LARGEST_BYTES = 1 << 20
 STDERR_LINES = 10
 
 
-def tune(record: Record, session: Session) -> None:
+def tune(record: Record, driver: Driver) -> None:
     """Run `Plan.tuning` with the baseline's program once and store its output in the record.
 
     A resumed record keeps its output, which its earlier rounds used.
@@ -39,7 +39,7 @@ def tune(record: Record, session: Session) -> None:
         raise _failed(("{bin}",), "failed: the baseline's program could not be built")
     prepared = next((item for item in contents.inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, stdin=None, prepare=(), cleanup=(), shell=False, server=None)
-    target = target_of(replace(bare, command=plan.tuning), build, prepared, session.env)
+    target = target_of(replace(bare, command=plan.tuning), build, prepared, driver.env)
     output, errors = record.raw.log("tuning.stdout"), record.raw.log("tuning.stderr")
     with layout.writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
@@ -55,8 +55,8 @@ def tune(record: Record, session: Session) -> None:
         cpus=target.cpus,
         most_stdout=LARGEST_BYTES,
     )
-    finished = session.launcher.run(command)
-    session.stop.check()
+    finished = driver.launcher.run(command)
+    driver.stop.check()
     if finished.exit_code != 0:
         raise _failed(target.argv, f"failed: {finished.how}", errors, output)
     text = output.read_bytes()[: LARGEST_BYTES + 1]

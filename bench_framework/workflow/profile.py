@@ -14,7 +14,7 @@ from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import ProfilingOutcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy, SamplerWanted, UnwindingWanted
 from bench_framework.model.record.profile import ProfileShares
@@ -78,13 +78,13 @@ def profile_policy(policy: ProfilePolicy | None, *, requested: bool) -> ProfileP
     return policy if requested or policy.when == "after-run" else None
 
 
-def profile_run(record: Record, policy: ProfilePolicy | None, session: Session) -> bool:
+def profile_run(record: Record, policy: ProfilePolicy | None, driver: Driver) -> bool:
     """Profile a completed run and store warnings. Return True if the user stopped it."""
     if policy is None:
         return False
-    outcome = _profile(record, record.contents.inputs, policy, None, session)
+    outcome = _profile(record, record.contents.inputs, policy, None, driver)
     for event in outcome.events:
-        session.observer.notify(Remark(event))
+        driver.observer.notify(Remark(event))
         record.note(event)
     return outcome.stopped
 
@@ -110,14 +110,14 @@ def profile_record(
         policy = _policy_of(record.plan, options)
         cells = None if options.only is None else _selected(record.plan, options.only)
         stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
-        session = stop.Session(launcher, host.environment(), observer, stopping)
+        driver = stop.Driver(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals():
             with lock.MachineLock(record.plan.name, observer, stopping, shared=True):
-                folder = datasets.data_dir(record.plan.data_dir, session.env)
-                inputs = datasets.prepare_inputs(record.plan.inputs, folder, session)
+                folder = datasets.data_dir(record.plan.data_dir, driver.env)
+                inputs = datasets.prepare_inputs(record.plan.inputs, folder, driver)
             _require_same_inputs(record, inputs)
-            outcome = _profile(record, inputs, policy, cells, session)
+            outcome = _profile(record, inputs, policy, cells, driver)
         return _written(record, outcome, observer)
 
 
@@ -126,11 +126,11 @@ def _profile(
     inputs: Sequence[PreparedInput],
     policy: ProfilePolicy,
     cells: tuple[Cell, ...] | None,
-    session: Session,
+    driver: Driver,
 ) -> ProfilingOutcome:
     by_id = {item.input_id: item for item in inputs}
     chosen = profiles.cells_of(record.plan, policy) if cells is None else cells
-    outcome = profiles.profile(record, by_id, policy, chosen, session)
+    outcome = profiles.profile(record, by_id, policy, chosen, driver)
     for profile in outcome.profiles:
         write_profile(record.path, profile)
         record.renew(f"{FOLDER}/{profile.cell_id}/")

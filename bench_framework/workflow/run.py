@@ -16,7 +16,7 @@ from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import InterimDecision
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.model.plan.looks import allows_few_rounds, changed_keys, decidable
 from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
@@ -41,7 +41,7 @@ from bench_framework.workflow.setup.preparation import (
     Setup,
     build_failure,
     clean_up,
-    open_session,
+    open_driver,
     prepare,
 )
 
@@ -112,21 +112,21 @@ def run_plan(
 
     Raises `MachineError` and `RecordError` as `run_scenario` does.
     """
-    with open_session(plan, observer) as session:
-        outcome = _run(plan, text, options, context, session)
-    if session.stop.level and outcome.resume is None:
+    with open_driver(plan, observer) as driver:
+        outcome = _run(plan, text, options, context, driver)
+    if driver.stop.level and outcome.resume is None:
         resume = f"interrupted after the measurement; {outcome.record} is complete"
         outcome = replace(outcome, resume=resume, exit_code=errors.EXIT_INTERRUPTED)
     return outcome
 
 
 def _run(
-    plan: Plan, text: str, options: RunOptions, context: RunContext, session: Session
+    plan: Plan, text: str, options: RunOptions, context: RunContext, driver: Driver
 ) -> Outcome:
     record: Record | None = None
     try:
         earlier = _earlier_builds(plan, options, context)
-        prepared = prepare(plan, options, session, earlier, context.builds)
+        prepared = prepare(plan, options, driver, earlier, context.builds)
         if context.host:
             event = new_event("BX344", "note", host=context.host, built=bool(context.builds))
             prepared = replace(prepared, events=(*prepared.events, event))
@@ -134,29 +134,29 @@ def _run(
             require_programs(earlier, prepared.builds)
         plan = prepared.plan
         with ExitStack() as opened:
-            with MachineLock(plan.name, session.observer, session.stop):
-                load = wait_until_idle(options.idle, session.observer, session.stop)
+            with MachineLock(plan.name, driver.observer, driver.stop):
+                load = wait_until_idle(options.idle, driver.observer, driver.stop)
                 require_unchanged(prepared.builds)
                 prepared = replace(prepared, host=replace(prepared.host, load1=load))
-                record = _record_for(text, options, context, session, prepared)
+                record = _record_for(text, options, context, driver, prepared)
                 contents = opened.enter_context(record).contents
                 # A record that was interrupted before a later session waits for its time first.
                 if contents.complete or sessions.next_session(record.plan, contents) == 1:
-                    _measure(record, prepared, context, session, decides=options.decide)
+                    _measure(record, prepared, context, driver, decides=options.decide)
             while not record.contents.complete:
-                sessions.wait_for_session(record, session)
-                with MachineLock(plan.name, session.observer, session.stop):
-                    wait_until_idle(options.idle, session.observer, session.stop)
+                sessions.wait_for_session(record, driver)
+                with MachineLock(plan.name, driver.observer, driver.stop):
+                    wait_until_idle(options.idle, driver.observer, driver.stop)
                     require_unchanged(prepared.builds)
-                    _measure(record, prepared, context, session, decides=options.decide)
+                    _measure(record, prepared, context, driver, decides=options.decide)
             # What results and profiles need is slow to import, and the first rounds do without it.
             from bench_framework.workflow.profile import profile_policy, profile_run
 
             policy = profile_policy(plan.profile, requested=bool(options.profile))
-            stopped = options.profile is not False and profile_run(record, policy, session)
+            stopped = options.profile is not False and profile_run(record, policy, driver)
     except errors.Interrupted:
         return _interrupted(record, options.command or plan.command)
-    clean_up(options, session)
+    clean_up(options, driver)
     return finish_record(record, options, pages=context.pages, stopped=stopped, measured=True)
 
 
@@ -261,9 +261,9 @@ def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:
 
 
 def _record_for(
-    text: str, options: RunOptions, context: RunContext, session: Session, prepared: Setup
+    text: str, options: RunOptions, context: RunContext, driver: Driver, prepared: Setup
 ) -> Record:
-    plan, results, observer, looks = prepared.plan, options.results, session.observer, list[Look]()
+    plan, results, observer, looks = prepared.plan, options.results, driver.observer, list[Look]()
     record, hint = _existing(plan, options, context.record, observer), "--fresh starts a new record"
     if record is not None and context.record is not None:
         from bench_framework.features.gate.measuring import reopening_looks
@@ -288,7 +288,7 @@ def _record_for(
             raise errors.MachineError(
                 "BX235.record", results=results, strerror=error.strerror
             ) from error
-    if not session.marks.enter_context(in_use(record.path)):
+    if not driver.marks.enter_context(in_use(record.path)):
         raise errors.RecordError("BX410.in-use", path=record.path)
     record.prepare(at=utc_now(), host=prepared.host, builds=prepared.builds, inputs=prepared.inputs)
     for event in prepared.events:
@@ -301,7 +301,7 @@ def _record_for(
 
 
 def _measure(
-    record: Record, prepared: Setup, context: RunContext, session: Session, *, decides: bool = False
+    record: Record, prepared: Setup, context: RunContext, driver: Driver, *, decides: bool = False
 ) -> None:
     """Tune, measure all rounds or the next session, and count kernel events and instructions.
 
@@ -309,7 +309,7 @@ def _measure(
     the gate can judge, or with `decides` say whether to keep the change. For a scenario with a gate, both must be
     reached. A rule of the context replaces these.
     """
-    plan, observer, given = prepared.plan, session.observer, context.rule
+    plan, observer, given = prepared.plan, driver.observer, context.rule
     reopened = record.contents.reopened
     gated = plan.invocation.gate or bool(plan.confirms) or reopened
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
@@ -338,17 +338,17 @@ def _measure(
             observer.notify(Message(f"gate: {phrase(one_round)}; one round compares their outputs"))
     if plan.tuning and not tuning.is_done(record):
         observer.notify(Message("tuning: running the tuning command before the measurement"))
-        tuning.tune(record, session)
+        tuning.tune(record, driver)
     few, tool = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
-        rounds.measure(record, session, tool, looker, _can_decide, one_round, few_rounds=few)
+        rounds.measure(record, driver, tool, looker, _can_decide, one_round, few_rounds=few)
     except errors.UsageError:  # the budget is too small
         record.discard()
         raise
     if record.contents.complete:  # otherwise sessions remain
-        observe_cells(record.plan, record, session)
+        observe_cells(record.plan, record, driver)
         if gated:
-            _count_for_gate(record, context, session)
+            _count_for_gate(record, context, driver)
 
 
 def _can_decide(plan: Plan) -> bool:
@@ -358,19 +358,19 @@ def _can_decide(plan: Plan) -> bool:
     return decidable(plan) and rounds_needed(plan) is None
 
 
-def _count_for_gate(record: Record, context: RunContext, session: Session) -> None:
+def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None:
     """Count the instructions of cells whose times the gate cannot judge, and of confirmed regressions."""
     from bench_framework.features.gate import measuring as gate
 
     plan, contents = record.plan, record.contents
-    counts = context.counts and gate.counts_instead(plan, session.env)
+    counts = context.counts and gate.counts_instead(plan, driver.env)
     if counts and (cells := gate.cells_to_count(plan, contents)):
-        observe_cells(gate.counting_plan(plan, cells), record, session)
+        observe_cells(gate.counting_plan(plan, cells), record, driver)
     if not plan.confirms or not plan.judge.gate.explain or context.explain_s is None:
         return
     if worse := gate.worse_cells(plan, contents):
         limit_s = context.explain_s + gate.MOST_TIMES * contents.elapsed_s
-        observe_cells(gate.counting_plan(plan, worse), record, session, limit_s)
+        observe_cells(gate.counting_plan(plan, worse), record, driver, limit_s)
 
 
 def _interrupted(record: Record | None, command: str) -> Outcome:

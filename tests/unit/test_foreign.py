@@ -17,7 +17,7 @@ from bench_framework.execution.inputs.datasets import prepare_inputs
 from bench_framework.execution.inputs.folders import digest
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
 from bench_framework.foreign import (
@@ -109,9 +109,9 @@ def test_an_endless_input_is_an_error(endless: Path, tmp_path: Path) -> None:
     item = Input("i", (), Dataset("file", "mine", path=str(endless)))
     launcher = Launcher()
     env = {"BENCHCTL_CACHE": str(tmp_path)}
-    session = Session(launcher, env, SilentObserver(), Stop(launcher))
+    driver = Driver(launcher, env, SilentObserver(), Stop(launcher))
     with pytest.raises(MachineError, match="is not a regular file") as caught:
-        prepare_inputs([item], tmp_path, session)
+        prepare_inputs([item], tmp_path, driver)
     assert caught.value.code == "BC406"
     for read in (digest, sha256_of):
         with pytest.raises(OSError, match="not a regular file"):
@@ -128,10 +128,10 @@ def test_a_stop_request_ends_the_digest_of_an_input(
     path = large if kind == "file" else large.parent
     launcher = Launcher()
     stop = Stop(launcher)
-    session = Session(launcher, {"BENCHCTL_CACHE": str(tmp_path)}, SilentObserver(), stop)
+    driver = Driver(launcher, {"BENCHCTL_CACHE": str(tmp_path)}, SilentObserver(), stop)
     stop.request()
     with pytest.raises(Interrupted):
-        prepare_inputs([Input("i", (), Dataset(kind, "mine", path=str(path)))], tmp_path, session)
+        prepare_inputs([Input("i", (), Dataset(kind, "mine", path=str(path)))], tmp_path, driver)
     assert not (tmp_path / "data").exists()
 
 

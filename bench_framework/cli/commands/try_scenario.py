@@ -39,13 +39,13 @@ def try_scenario(
     from bench_framework.cli.display import display_for
     from bench_framework.workflow.run_options import RunOptions, plan_run
     from bench_framework.workflow.setup import trial
-    from bench_framework.workflow.setup.preparation import open_session, try_plan
+    from bench_framework.workflow.setup.preparation import open_driver, try_plan
     from bench_framework.workflow.setup.trial_document import trials_document
 
     console: Console = context.obj
     plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
-    with display_for(console) as display, open_session(plan, display) as session:
-        trials = try_plan(plan, session)
+    with display_for(console) as display, open_driver(plan, display) as driver:
+        trials = try_plan(plan, driver)
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     console.emit_result(trials_document(trials), _page(trials, console.width))
     for error in errors:

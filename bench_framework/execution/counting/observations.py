@@ -29,7 +29,7 @@ from bench_framework.execution.machine.processes import (
 )
 from bench_framework.execution.machine.waits import Waits
 from bench_framework.execution.sessions import Files, targets_of
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -48,9 +48,7 @@ SAMPLED_S: Final = 0.2
 most short runs also wait for a core. With `prepare` or `cleanup`, at most `MOST_RUNS` times."""
 
 
-def observe_cells(
-    plan: Plan, record: Record, session: Session, limit_s: float | None = None
-) -> None:
+def observe_cells(plan: Plan, record: Record, driver: Driver, limit_s: float | None = None) -> None:
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
@@ -68,11 +66,11 @@ def observe_cells(
         target
         for cell in plan.cells
         if cell.role is not Role.CONTROL
-        and (target := _target(record, cell, session.env)) is not None
+        and (target := _target(record, cell, driver.env)) is not None
     ]
     contents = record.contents
     guard = Guard({item.input_id: item for item in contents.inputs}, contents.builds)
-    counting = CountingRuns(plan, record, session, guard, limit_s)
+    counting = CountingRuns(plan, record, driver, guard, limit_s)
     if counting.report_changes(*guard.other_programs()):
         return
     counting.count_kernel(targets)
@@ -102,7 +100,7 @@ class CountingRuns:
 
     plan: Plan
     record: Record
-    session: Session
+    driver: Driver
     guard: Guard
     limit_s: float | None = None
 
@@ -116,7 +114,7 @@ class CountingRuns:
     @property
     def _runner(self) -> SingleRunner:
         limit = self.plan.measure.timeout_s
-        return SingleRunner(self.session.launcher, self.plan.answer, limit, self.record.raw)
+        return SingleRunner(self.driver.launcher, self.plan.answer, limit, self.record.raw)
 
     @property
     def _limit_reached(self) -> str:
@@ -127,8 +125,8 @@ class CountingRuns:
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
-            self.session.stop.check()
-            self.session.observer.notify(progress.Counting("kernel counters", number, len(targets)))
+            self.driver.stop.check()
+            self.driver.observer.notify(progress.Counting("kernel counters", number, len(targets)))
             expected = expected_answer(self.record, target.cell.id)
             limit = self.plan.measure.timeout_s
             observation = observe_kernel(self._runner, target, expected, limit)
@@ -147,7 +145,7 @@ class CountingRuns:
         Raises `MachineError` (BX250): they cannot be counted, and the scenario requests it.
         """
         try:
-            used = instructions.counter(policy, self.session.launcher, self.session.env)
+            used = instructions.counter(policy, self.driver.launcher, self.driver.env)
         except MachineError as error:
             if self.limit_s is not None:
                 self._refuse(targets, policy.tool, error.message)
@@ -169,10 +167,10 @@ class CountingRuns:
                 if left_s <= 0:
                     self._refuse(targets, policy.tool, self._limit_reached)
                     return
-                self.session.stop.check()
+                self.driver.stop.check()
                 what = f"instructions with {used.tool}"
                 step = progress.Counting(what, number, len(targets), run, policy.runs)
-                self.session.observer.notify(step)
+                self.driver.observer.notify(step)
                 if not self._count(target, used, replace(policy, timeout_s=left_s), run):
                     return
 
@@ -231,7 +229,7 @@ class CountingRuns:
 
     def _add(self, event: Event) -> None:
         if self.record.note(event):
-            self.session.observer.notify(progress.Remark(event))
+            self.driver.observer.notify(progress.Remark(event))
 
 
 def observe_kernel(

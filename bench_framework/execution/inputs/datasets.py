@@ -22,7 +22,7 @@ from bench_framework.model.record.run import PreparedInput
 from bench_framework.text.numbers import format_size
 
 if TYPE_CHECKING:
-    from bench_framework.execution.stop import Session
+    from bench_framework.execution.stop import Driver
 
 USER_KINDS: Final = ("file", "folder", "files")
 """Kinds of datasets that are files of the user."""
@@ -51,7 +51,7 @@ def workplace(plan: Plan, env: Mapping[str, str]) -> Path:
 
 
 def prepare_inputs(
-    inputs: Sequence[Input], folder: Path, session: Session
+    inputs: Sequence[Input], folder: Path, driver: Driver
 ) -> tuple[PreparedInput, ...]:
     """Return the given inputs and generate missing ones; several inputs may share one dataset.
 
@@ -74,7 +74,7 @@ def prepare_inputs(
             prepared_inputs.append(PreparedInput(item.id, None, None, None, None, None))
             continue
         if dataset.id not in by_dataset:
-            by_dataset[dataset.id] = _prepare(item, dataset, folder, session)
+            by_dataset[dataset.id] = _prepare(item, dataset, folder, driver)
         prepared = by_dataset[dataset.id]
         if dataset.sha256 not in {None, prepared.sha256}:
             digests = (("expected", dataset.sha256), ("found", prepared.sha256))
@@ -107,14 +107,14 @@ def _is_folder(dataset: Dataset) -> bool:
     return dataset.family in {name for name, _ in _native().session_profiles()}
 
 
-def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> PreparedInput:
+def _prepare(item: Input, dataset: Dataset, folder: Path, driver: Driver) -> PreparedInput:
     # `benchctl plan` needs only paths.
     from bench_framework.execution.progress import DataFinished  # noqa: PLC0415
 
-    env, observer = session.env, session.interruptible
+    env, observer = driver.env, driver.interruptible
     if dataset.kind in USER_KINDS:
         notes = cache_root(env) / "data" / "digests"
-        prepared = user_inputs.prepare(item.id, dataset, notes, session.stop.check)
+        prepared = user_inputs.prepare(item.id, dataset, notes, driver.stop.check)
         observer.notify(DataFinished(item.label, reused=True))
         return prepared
     path = generated_path(dataset, folder, env)
@@ -122,7 +122,7 @@ def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> P
     taken = None
     if known is None:
         start = seconds()
-        known = _generate(item, dataset, path, session)
+        known = _generate(item, dataset, path, driver)
         taken = seconds() - start
     prepared = PreparedInput(
         item.id,
@@ -139,12 +139,12 @@ def _prepare(item: Input, dataset: Dataset, folder: Path, session: Session) -> P
     return prepared
 
 
-def _generate(item: Input, dataset: Dataset, path: Path, session: Session) -> str:
+def _generate(item: Input, dataset: Dataset, path: Path, driver: Driver) -> str:
     """Write a dataset or the output of a command, and its note. Return its digest."""
     # `benchctl plan` writes no data.
     from bench_framework.execution.progress import DataStarted, DataStep  # noqa: PLC0415
 
-    observer = session.interruptible
+    observer = driver.interruptible
 
     def step(done: int) -> None:
         observer.notify(DataStep(item.label, done, dataset.size_bytes))
@@ -152,8 +152,8 @@ def _generate(item: Input, dataset: Dataset, path: Path, session: Session) -> st
     observer.notify(DataStarted(item.label, dataset.size_bytes))
     with _written(path) as temporary:
         if dataset.kind == "command":
-            user_inputs.write_output(dataset, temporary, session.env, session.launcher, step)
-            digest = folders.digest(temporary, check=session.stop.check)
+            user_inputs.write_output(dataset, temporary, driver.env, driver.launcher, step)
+            digest = folders.digest(temporary, check=driver.stop.check)
         else:
             digest = _write_dataset(dataset, temporary, step)
     folders.store_digest(_sidecar(path), digest, path)

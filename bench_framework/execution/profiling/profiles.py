@@ -15,7 +15,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Finished
 from bench_framework.execution.profiling.samplers import Refusal, Sampler, Samples, find_sampler
 from bench_framework.execution.progress import Message, SilentObserver
-from bench_framework.execution.stop import InterruptibleObserver, Session
+from bench_framework.execution.stop import Driver, InterruptibleObserver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BuildSpec
@@ -41,7 +41,7 @@ def unwinding_of(spec: BuildSpec | None, stacks: UnwindingWanted) -> Unwinding:
     return "frame-pointers" if spec is not None and spec.by_cargo else "dwarf"
 
 
-def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, place: Path) -> Build:
+def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place: Path) -> Build:
     """Build the binary of a variant with symbols; return an external program unchanged.
 
     The result has a message if there is no such program.
@@ -54,15 +54,15 @@ def with_symbols(spec: BuildSpec | None, measured: Build, session: Session, plac
         if not path.is_file() or sha256_of(path) != measured.sha256:
             return replace(none, message=f"{path} changed since it was measured")
         return measured
-    launcher, env = session.launcher, session.env
+    launcher, env = driver.launcher, driver.env
     trained = use_flags(measured.training.path) if measured.training else ()
-    silent = InterruptibleObserver(SilentObserver(), session.stop)
+    silent = InterruptibleObserver(SilentObserver(), driver.stop)
     builder = cargo.Builder(launcher, env, silent, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
         changed = "its sources, compiler or dependencies changed since it was measured"
         return replace(none, message=again.message or changed)
-    build = replace(builder, observer=session.interruptible).build(symbols_spec(spec), 1, 1)
+    build = replace(builder, observer=driver.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
         reason = f"it cannot be built with symbols: {build.message or 'cargo failed'}"
         return replace(none, message=reason)
@@ -109,7 +109,7 @@ def profile(
     inputs: Mapping[str, PreparedInput],
     policy: ProfilePolicy,
     cells: Sequence[Cell],
-    session: Session,
+    driver: Driver,
 ) -> ProfilingOutcome:
     """Profile cells one after the other, on these inputs. A failure is an event: measuring succeeded.
 
@@ -118,7 +118,7 @@ def profile(
     outcome = ProfilingOutcome()
     sampler, refused = None, [Refusal("BX350.of-server")]
     if not record.plan.server:
-        tools = (session.launcher, session.env)
+        tools = (driver.launcher, driver.env)
         sampler, refused = find_sampler(policy.sampler, policy.frequency, *tools)
     reasons, fixes = [r.reason for r in refused], [r.fix for r in refused]
     if sampler is None:
@@ -129,10 +129,10 @@ def profile(
         outcome.events.append(new_event("BX351", reason=reasons[0], advice=fixes[0]))
     known: dict[str, Build] = {}
     for cell in cells:
-        if session.stop.level:
+        if driver.stop.level:
             outcome.stopped = True
             break
-        cell_profiler = _CellProfiler(record, inputs, policy, cell, session, sampler)
+        cell_profiler = _CellProfiler(record, inputs, policy, cell, driver, sampler)
         try:
             result = cell_profiler.profile(known, tuple(reasons))
         except Interrupted:  # during the build, or while waiting for another benchctl
@@ -154,7 +154,7 @@ class _CellProfiler:
     inputs: Mapping[str, PreparedInput]
     policy: ProfilePolicy
     cell: Cell
-    session: Session
+    driver: Driver
     sampler: Sampler
     stopped: bool = False
     runs: list[Samples] = field(default_factory=list)
@@ -162,17 +162,17 @@ class _CellProfiler:
 
     def profile(self, known: dict[str, Build], remarks: tuple[str, ...]) -> Profile | str:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
-        plan, cell, session = self.record.plan, self.cell, self.session
+        plan, cell, driver = self.record.plan, self.cell, self.driver
         variant = plan.variant(cell.variant_id)
         builds = {build.id: build for build in self.record.contents.builds}
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
             return "it was not built"
         if measured.id not in known:
-            place = workplace(plan, session.env)
+            place = workplace(plan, driver.env)
             what = f"the builds of {plan.name}"
-            with MachineLock(what, session.observer, session.stop, shared=True):
-                known[measured.id] = with_symbols(spec, measured, session, place)
+            with MachineLock(what, driver.observer, driver.stop, shared=True):
+                known[measured.id] = with_symbols(spec, measured, driver, place)
         binary = known[measured.id]
         if not binary.ok:
             return str(binary.message)
@@ -180,10 +180,10 @@ class _CellProfiler:
         program, given = replace(measured, path=binary.path), self.inputs.get(cell.input_id)
         tuning = str(self.record.path / layout.TUNING)
         try:
-            target = target_of(cell, program, given, session.env, tuning)
+            target = target_of(cell, program, given, driver.env, tuning)
         except CellError as error:
             return error.message
-        with MachineLock(f"the profile of {plan.name}", session.observer, session.stop):
+        with MachineLock(f"the profile of {plan.name}", driver.observer, driver.stop):
             self._run_all(target, unwinding)
         if not self.runs:
             return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
@@ -193,13 +193,13 @@ class _CellProfiler:
         label = self.record.plan.variant(self.cell.variant_id).label
         runs = 1 if self.sampler.name == "callgrind" else self.policy.runs
         for number in range(1, runs + 1):
-            if self.session.stop.level:
+            if self.driver.stop.level:
                 self.stopped = True
                 self.remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
                 return
             if number == 1:
                 text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
-                self.session.observer.notify(Message(text))
+                self.driver.observer.notify(Message(text))
             try:
                 reason = self._run(target, unwinding)
             except Interrupted:  # the user killed it
@@ -220,7 +220,7 @@ class _CellProfiler:
             return None if finished.timed_out else self.sampler.read(folder)
 
         record, timeout_s = self.record, self.policy.timeout
-        runner = SingleRunner(self.session.launcher, record.plan.answer, timeout_s, record.raw)
+        runner = SingleRunner(self.driver.launcher, record.plan.answer, timeout_s, record.raw)
         expected = expected_answer(record, self.cell.id)
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":

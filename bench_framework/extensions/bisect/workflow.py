@@ -53,7 +53,7 @@ from bench_framework.workflow.run_options import (
     source_of_revisions,
 )
 from bench_framework.workflow.setup.benches import bench_cell_id, with_time_limit
-from bench_framework.workflow.setup.preparation import build_programs, open_session
+from bench_framework.workflow.setup.preparation import build_programs, open_driver
 from bench_framework.workflow.suites.planning import seconds_of
 
 STATE: Final = "bisect.json"
@@ -277,9 +277,9 @@ class Search:
 
     def _same_code(self, plan: Plan) -> Outcome | None:
         """Build a commit and both ends, and return the end that is the same program."""
-        with open_session(plan, self._observer) as session:
-            builds = {build.id: build for build in build_programs(plan, session)}
-        session.stop.check()
+        with open_driver(plan, self._observer) as driver:
+            builds = {build.id: build for build in build_programs(plan, driver)}
+        driver.stop.check()
         specs = [plan.programs(v.build)[0] for v in plan.variants if v.build is not None]
         commit, good, bad = (builds[spec.id] for spec in specs)
         for end in (good, bad):

@@ -19,7 +19,7 @@ from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import InterimDecision
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.extensions.doctor import reference_programs
 from bench_framework.extensions.doctor.documents import NoiseDocument, NoiseProgram
 from bench_framework.extensions.doctor.noise_rates import (
@@ -63,7 +63,7 @@ class _Bench(NamedTuple):
     """The resources that all windows share."""
 
     folder: Path
-    session: Session
+    driver: Driver
     hyperfine: Hyperfine
     host: Host
     cpus: str | None
@@ -94,19 +94,17 @@ def examine_noise(
         ):
             # Copies of the programs are also written to the temporary folder.
             env = {**host.environment(), "BENCHCTL_CACHE": str(Path(scratch, "cache"))}
-            session = stop.Session(launcher, env, observer, stopping)
-            bench, subjects = _prepare(Path(scratch), session, cpus)
+            driver = stop.Driver(launcher, env, observer, stopping)
+            bench, subjects = _prepare(Path(scratch), driver, cpus)
             return _examine(bench, subjects, seconds_wanted, on_window)
 
 
-def _prepare(
-    folder: Path, session: Session, cpus: str | None
-) -> tuple[_Bench, tuple[_Subject, ...]]:
-    launcher, env = session.launcher, session.env
-    tool = hyperfine.find(launcher, host.environment(), session.interruptible)
+def _prepare(folder: Path, driver: Driver, cpus: str | None) -> tuple[_Bench, tuple[_Subject, ...]]:
+    launcher, env = driver.launcher, driver.env
+    tool = hyperfine.find(launcher, host.environment(), driver.interruptible)
     facts = host.facts(launcher, hyperfine=tool.description, results=folder, data=folder, env=env)
     subjects: list[_Subject] = []
-    for reference in reference_programs.create_programs(launcher, env, folder, session.stop.check):
+    for reference in reference_programs.create_programs(launcher, env, folder, driver.stop.check):
         scenario = folder / f"aa-{len(subjects) + 1}.yaml"
         content = _scenario(reference, cpus)
         scenario.write_text(json.dumps(content, indent=1), encoding="utf-8")
@@ -116,9 +114,9 @@ def _prepare(
         program = binaries.find_program(plan.program[0], plan.scenario_path, env)
         build, event = binaries.add_control(plan, program, {}, launcher, env)
         if event is not None:
-            session.observer.notify(Message(event.message))
+            driver.observer.notify(Message(event.message))
         subjects.append(_Subject(reference, scenario, build))
-    return _Bench(folder, session, tool, facts, cpus), tuple(subjects)
+    return _Bench(folder, driver, tool, facts, cpus), tuple(subjects)
 
 
 def _arm(effect: float) -> str:
@@ -161,7 +159,7 @@ def _examine(
             break
         try:
             window = _window(bench, subjects[index], len(windows) + 1)
-            bench.session.stop.check()
+            bench.driver.stop.check()
         except Interrupted:
             interrupted = True
             break
@@ -204,7 +202,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
             go_on = InterimDecision(stop=False)  # every window has all of its rounds
-            rounds.measure(record, bench.session, bench.hyperfine, lambda *_: go_on)
+            rounds.measure(record, bench.driver, bench.hyperfine, lambda *_: go_on)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:
             record.close()

@@ -14,7 +14,7 @@ from bench_framework.errors import EXIT_INTERRUPTED, Interrupted, MeasureError, 
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.bundle import Upload, package
 from bench_framework.extensions.fleet.host_run import HostOutcome, HostRun
@@ -160,9 +160,9 @@ class Fleet:
         with Launcher() as launcher, cluster.connected(address) as connection:
             stop = Stop(launcher)
             with stop.on_signals():
-                session = Session(launcher, environment(), observer, stop)
+                driver = Driver(launcher, environment(), observer, stop)
                 yield FleetClient(
-                    self.scheduler, name, plan, options, connection, session, observer_of
+                    self.scheduler, name, plan, options, connection, driver, observer_of
                 )
 
 
@@ -175,7 +175,7 @@ class FleetClient:
     plan: Plan
     options: RunOptions
     connection: Cluster
-    session: Session
+    driver: Driver
     observer_of: Callable[[str], progress.Observer]
     sent: Upload | None = None
     """The files, which are the same for all runs of this client."""
@@ -186,8 +186,8 @@ class FleetClient:
         """Return the hosts of a policy. Raises as `Cluster.choose`, and `Interrupted`."""
 
         def wait(time_s: float) -> None:
-            self.session.observer.notify(progress.Waiting("a worker", 0.0))
-            self.session.stop.check()
+            self.driver.observer.notify(progress.Waiting("a worker", 0.0))
+            self.driver.stop.check()
             time.sleep(time_s)
 
         return self.connection.choose(policy, wait)
@@ -209,7 +209,7 @@ class FleetClient:
 
         Raises `UsageError` (BX134): the scenario cannot be sent; `BuildError`: git failed.
         """
-        options, plan, launcher = self.options, self.plan, self.session.launcher
+        options, plan, launcher = self.options, self.plan, self.driver.launcher
         self.sent = sent = self.sent or package(self.name, options, plan, launcher)
         self._build(sent, places)
         # A second pass in the minute of its first one gets the later id.
@@ -247,7 +247,7 @@ class FleetClient:
                 confirms,
             )
             running = self.connection.start(place, job)
-            at = (place, number, running, host, self.session.stop, plan, options)
+            at = (place, number, running, host, self.driver.stop, plan, options)
             return HostRun(*at, pages=confirms is None)
 
         runs = [start(place, number) for number, place in enumerate(places, 1)]
@@ -255,7 +255,7 @@ class FleetClient:
             for run in open_:
                 run.poll(_POLL_S / len(open_))
                 # A record is repeated only once, because it can be what ended the host.
-                first = run.number <= len(places) and not self.session.stop.level
+                first = run.number <= len(places) and not self.driver.stop.level
                 spare = None
                 if run.running.gone and first and len(policy.names) != 1:
                     taken = [*used, *(each.host for each in runs)]
@@ -291,7 +291,7 @@ class FleetClient:
             if permitted:
                 cause = Reason(ReasonCode.NO_OTHER_HOST_AMONG, (place.kind, ", ".join(permitted)))
             return not_confirmed(first, record.plan.judge.gate, cause)
-        self.session.observer.notify(
+        self.driver.observer.notify(
             progress.Message(f"gate: measuring {repetition(first)} again on another host")
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
@@ -315,8 +315,8 @@ class FleetClient:
         if self.plan.program is not None or here not in {place.target.system for place in places}:
             return
         try:
-            self.programs = self.programs or build_programs(self.plan, sent, self.session)
+            self.programs = self.programs or build_programs(self.plan, sent, self.driver)
         except MeasureError as error:
-            self.session.observer.notify(progress.Message(f"each host builds: {error.message}"))
+            self.driver.observer.notify(progress.Message(f"each host builds: {error.message}"))
         except Interrupted as error:
             raise Interrupted("BX130.before-sending") from error

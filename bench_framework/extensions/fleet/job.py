@@ -235,12 +235,12 @@ def _remove_older(path: Path) -> None:
 def _with_benches(plan: Plan, observer: progress.Observer) -> Plan:
     """Return the plan with its benchmarks, which its bench targets list once they are built here."""
     from bench_framework.workflow.setup.benches import with_benches
-    from bench_framework.workflow.setup.preparation import build_programs, open_session
+    from bench_framework.workflow.setup.preparation import build_programs, open_driver
 
     if plan.benches is None:
         return plan
-    with open_session(plan, observer) as session:
-        builds = build_programs(plan, session)
+    with open_driver(plan, observer) as driver:
+        builds = build_programs(plan, driver)
     return with_benches(plan, builds, progress.SilentObserver())[0]
 
 

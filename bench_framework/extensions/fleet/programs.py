@@ -16,7 +16,7 @@ from bench_framework.execution.build.configuration import (
 from bench_framework.execution.build.revisions import key_of
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Upload, damaged, pack
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
@@ -85,7 +85,7 @@ class Programs:
         return tuple(builds)
 
 
-def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
+def build_programs(plan: Plan, sent: Upload, driver: Driver) -> Programs:
     """Build the programs of a plan on this machine, for hosts of its target.
 
     A comparison needs one compiler for all its programs. Therefore all are sent, or none.
@@ -109,11 +109,11 @@ def build_programs(plan: Plan, sent: Upload, session: Session) -> Programs:
                 raise BuildError("BX220.path-of-host", path=path)
     bound: list[str] = []
     native: list[BuildSpec] = []
-    with MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True):
+    with MachineLock(f"the builds of {plan.name}", driver.observer, driver.stop, shared=True):
         builder = _Builder(
-            session.launcher,
-            session.env,
-            session.interruptible,
+            driver.launcher,
+            driver.env,
+            driver.interruptible,
             contract=False,  # the host calls `describe`
             place=Path(),
             bound=bound,

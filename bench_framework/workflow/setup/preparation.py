@@ -23,7 +23,7 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.sessions import copy_events
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import last_lines
 from bench_framework.model.plan.build_spec import PROGRAM
@@ -57,16 +57,16 @@ class Setup:
 
 
 def run_once(
-    what: Literal["setup", "cleanup"], commands: Sequence[Sequence[str]], session: Session
+    what: Literal["setup", "cleanup"], commands: Sequence[Sequence[str]], driver: Driver
 ) -> tuple[str, Details] | None:
     """Run the commands of an option. Return how the first one failed, with its output."""
     for argv in commands:
-        session.observer.notify(Message(f"{what}: {shlex.join(argv)}"))
+        driver.observer.notify(Message(f"{what}: {shlex.join(argv)}"))
         try:
-            output = session.launcher.capture(argv, session.env, timeout_s=None)
+            output = driver.launcher.capture(argv, driver.env, timeout_s=None)
         except MachineError as error:
             return error.message, error.details
-        session.stop.check()
+        driver.stop.check()
         if not output.ok:
             lines = last_lines((output.stderr or output.stdout).splitlines(), PRINTED_LINES)
             details = (("command", shlex.join(argv)), ("output", "\n".join(lines)))
@@ -74,17 +74,17 @@ def run_once(
     return None
 
 
-def clean_up(options: RunOptions, session: Session) -> None:
+def clean_up(options: RunOptions, driver: Driver) -> None:
     """Run the commands of `options.cleanup`. A failure is a warning."""
-    if (failed := run_once("cleanup", options.cleanup, session)) is not None:
+    if (failed := run_once("cleanup", options.cleanup, driver)) is not None:
         event = new_event("BX206.cleanup", details=failed[1], how=failed[0])
-        session.observer.notify(Remark(event))
+        driver.observer.notify(Remark(event))
 
 
 def prepare(
     plan: Plan,
     options: RunOptions,
-    session: Session,
+    driver: Driver,
     earlier: Sequence[Build] = (),
     given: Sequence[Build] = (),
 ) -> Setup:
@@ -99,31 +99,31 @@ def prepare(
         MachineError, BuildError: a tool, build or input is missing, or a judged metric is unknown.
         Interrupted: the user stopped it.
     """
-    with _build_lock(plan, session):
-        launcher, env, careful = session.launcher, session.env, session.interruptible
+    with _build_lock(plan, driver):
+        launcher, env, careful = driver.launcher, driver.env, driver.interruptible
         _require_cargo(plan, env, given)  # before hyperfine may be downloaded
         tool = hyperfine.find(launcher, env, careful)
-        if (failed := run_once("setup", options.setup, session)) is not None:
+        if (failed := run_once("setup", options.setup, driver)) is not None:
             how, output = failed
             raise CellError("BX206.setup", details=output, how=how)
         event: Event | None = None
-        builds = _all_programs(plan, session, earlier=earlier, given=given)
+        builds = _all_programs(plan, driver, earlier=earlier, given=given)
         if plan.benches is not None and not plan.benches.expanded:
-            plan, builds = with_benches(plan, builds, session.observer)
-            session.observer.notify(PlanReady(plan))
+            plan, builds = with_benches(plan, builds, driver.observer)
+            driver.observer.notify(PlanReady(plan))
         descriptions = {build.id: build.describe for build in builds if build.describe}
         able = leave_out(plan, descriptions)
         if able is not plan:
             for hole in able.holes[len(plan.holes) :]:
                 values = " ".join(value for _, value in hole.values)
-                session.observer.notify(Message(f"left out: {values} ({phrase(hole.reason)})"))
-            session.observer.notify(PlanReady(able))
+                driver.observer.notify(Message(f"left out: {values} ({phrase(hole.reason)})"))
+            driver.observer.notify(PlanReady(able))
             build_ids = {spec.id for spec in able.builds} | {PROGRAM}
             builds = tuple(build for build in builds if build.id in build_ids)
             plan = able
         require_known(plan.judge.metrics, plan.metrics, builds)
-        inputs = _inputs(plan, session)
-        builds = _proved(plan, builds, inputs, session, tool)
+        inputs = _inputs(plan, driver)
+        builds = _proved(plan, builds, inputs, driver, tool)
         if plan.program is not None:
             mine = plan.baseline.build_id
             first = next(build for build in builds if build.id == mine)
@@ -132,7 +132,7 @@ def prepare(
             builds = tuple(copied if build is first else build for build in builds)
         if plan.instructions is not None and not plan.instructions.optional:
             instructions.counter(plan.instructions, launcher, env)
-        session.stop.check()
+        driver.stop.check()
         facts = host.facts(
             launcher,
             hyperfine=tool.description,
@@ -151,14 +151,14 @@ def prepare(
         return Setup(plan, builds, inputs, tool, facts, noted)
 
 
-def _build_lock(plan: Plan, session: Session) -> MachineLock:
+def _build_lock(plan: Plan, driver: Driver) -> MachineLock:
     """Return the lock of the machine that lets other processes build, but not measure."""
-    return MachineLock(f"the builds of {plan.name}", session.observer, session.stop, shared=True)
+    return MachineLock(f"the builds of {plan.name}", driver.observer, driver.stop, shared=True)
 
 
 @contextmanager
-def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
-    """Open a session that starts programs of a plan. Raises `MachineError`: it cannot run here."""
+def open_driver(plan: Plan, observer: Observer) -> Iterator[Driver]:
+    """Open the driver of the programs of a plan. Raises `MachineError`: it cannot run here."""
     require_linux()
     target.require_cpus(plan.cells)
     observer.notify(PlanReady(plan))
@@ -168,23 +168,23 @@ def open_session(plan: Plan, observer: Observer) -> Iterator[Session]:
             env = host.environment()
             if plan.benches is not None:
                 env |= environment_of(opened.enter_context(process.scratch_folder()))
-            yield stop.Session(launcher, env, observer, stopping, marks)
+            yield stop.Driver(launcher, env, observer, stopping, marks)
 
 
-def try_plan(plan: Plan, session: Session) -> Trials:
+def try_plan(plan: Plan, driver: Driver) -> Trials:
     """Build the baseline and run each configuration of a plan once, while nothing is measured.
 
     Raises:
         MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
         Interrupted: the user stopped it.
     """
-    with _build_lock(plan, session):
+    with _build_lock(plan, driver):
         # The benchmarks of a plan are those that the baseline and another variant have.
         every = plan.benches is not None
-        return _try_builds(plan, _all_programs(plan, session, all_builds=every), session)
+        return _try_builds(plan, _all_programs(plan, driver, all_builds=every), driver)
 
 
-def build_programs(plan: Plan, session: Session) -> tuple[Build, ...]:
+def build_programs(plan: Plan, driver: Driver) -> tuple[Build, ...]:
     """Build all programs of a plan, while nothing is measured.
 
     A failed build has its message, except for the baseline's.
@@ -193,30 +193,30 @@ def build_programs(plan: Plan, session: Session) -> tuple[Build, ...]:
         MachineError, BuildError: the baseline cannot be built, or a program or input is missing.
         Interrupted: the user stopped it.
     """
-    with _build_lock(plan, session):
-        return _all_programs(plan, session)
+    with _build_lock(plan, driver):
+        return _all_programs(plan, driver)
 
 
-def _try_builds(plan: Plan, builds: Sequence[Build], session: Session) -> Trials:
-    plan, builds = with_benches(plan, builds, session.observer)
+def _try_builds(plan: Plan, builds: Sequence[Build], driver: Driver) -> Trials:
+    plan, builds = with_benches(plan, builds, driver.observer)
     plan = leave_out(plan, {build.id: build.describe for build in builds if build.describe})
-    inputs = _inputs(plan, session)
-    builds = _proved(plan, builds, inputs, session)
-    trials = try_cells(plan, {build.id: build for build in builds}, inputs, session)
-    trials.save(session.env)
+    inputs = _inputs(plan, driver)
+    builds = _proved(plan, builds, inputs, driver)
+    trials = try_cells(plan, {build.id: build for build in builds}, inputs, driver)
+    trials.save(driver.env)
     return trials
 
 
 def _inputs(
-    plan: Plan, session: Session, inputs: Sequence[Input] | None = None
+    plan: Plan, driver: Driver, inputs: Sequence[Input] | None = None
 ) -> tuple[PreparedInput, ...]:
-    data = datasets.data_dir(plan.data_dir, session.env)
-    return datasets.prepare_inputs(plan.inputs if inputs is None else inputs, data, session)
+    data = datasets.data_dir(plan.data_dir, driver.env)
+    return datasets.prepare_inputs(plan.inputs if inputs is None else inputs, data, driver)
 
 
 def _all_programs(
     plan: Plan,
-    session: Session,
+    driver: Driver,
     *,
     all_builds: bool = True,
     earlier: Sequence[Build] = (),
@@ -230,16 +230,16 @@ def _all_programs(
     Raises:
         MachineError, BuildError: a program or library is missing or cannot be built.
     """
-    _require_cargo(plan, session.env, given)
+    _require_cargo(plan, driver.env, given)
     names = {spec.id: spec.preload for spec in plan.builds if spec.preload}
     libraries = {
-        name: library(name, session.launcher, session.env, session.interruptible)
+        name: library(name, driver.launcher, driver.env, driver.interruptible)
         for name in dict.fromkeys(names.values())
     }
     builds = (
-        _programs(plan, session)
-        or _given(plan, session, given)
-        or _builds(plan, session, all_builds=all_builds, earlier=earlier)
+        _programs(plan, driver)
+        or _given(plan, driver, given)
+        or _builds(plan, driver, all_builds=all_builds, earlier=earlier)
     )
     if plan.benches is None:
         _require_builds(plan, builds)
@@ -253,21 +253,21 @@ def _proved(
     plan: Plan,
     builds: Sequence[Build],
     inputs: Sequence[PreparedInput],
-    session: Session,
+    driver: Driver,
     tool: Hyperfine | None = None,
 ) -> tuple[Build, ...]:
     """Show that each preloaded allocator reaches its program. Raises `MachineError`: it does not."""
-    runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
+    runner = SingleRunner(driver.launcher, plan.answer, plan.measure.timeout_s)
     prepared = {item.input_id: item for item in inputs}
     proved = {}
     for build in builds:
         cells = [c for c in plan.cells if plan.variant(c.variant_id).build_id == build.id]
         if build.ok and build.preload is not None and cells:
-            session.stop.check()
+            driver.stop.check()
             # A program allocates memory before it reads its file of {tuning}.
             given = prepared.get(cells[0].input_id)
-            target = target_of(cells[0], build, given, session.env, tuning="/dev/null")
-            proved[build.id] = prove(build, target, runner, session.env, tool)
+            target = target_of(cells[0], build, given, driver.env, tuning="/dev/null")
+            proved[build.id] = prove(build, target, runner, driver.env, tool)
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
 
 
@@ -279,43 +279,43 @@ def _require_cargo(plan: Plan, env: Mapping[str, str], given: Sequence[Build]) -
         require_cargo(env)
 
 
-def _programs(plan: Plan, session: Session) -> tuple[Build, ...]:
+def _programs(plan: Plan, driver: Driver) -> tuple[Build, ...]:
     if plan.program is None:
         return ()
     name, *arguments = plan.program
     names = {spec.id: spec.bin for spec in plan.builds} or {PROGRAM: name}
     builds = tuple(
-        replace(binaries.find_program(name, plan.scenario_path, session.env), id=key)
+        replace(binaries.find_program(name, plan.scenario_path, driver.env), id=key)
         for key, name in names.items()
     )
     if plan.answer.contract:
-        place = datasets.workplace(plan, session.env)
+        place = datasets.workplace(plan, driver.env)
         argv = [str(builds[0].path), *arguments]
-        answer = binaries.describe(argv, session.launcher, session.env, place)
+        answer = binaries.describe(argv, driver.launcher, driver.env, place)
         builds = tuple(replace(build, describe=answer) for build in builds)
     return builds
 
 
-def _given(plan: Plan, session: Session, builds: Sequence[Build]) -> tuple[Build, ...]:
+def _given(plan: Plan, driver: Driver, builds: Sequence[Build]) -> tuple[Build, ...]:
     """Return builds of another machine, with the answers to `describe` on this one."""
     if not plan.answer.contract:
         return tuple(builds)
-    given = (session.launcher, session.env, datasets.workplace(plan, session.env))
+    given = (driver.launcher, driver.env, datasets.workplace(plan, driver.env))
     return tuple(replace(b, describe=binaries.describe([str(b.path)], *given)) for b in builds)
 
 
 def _builds(
-    plan: Plan, session: Session, *, all_builds: bool, earlier: Sequence[Build]
+    plan: Plan, driver: Driver, *, all_builds: bool, earlier: Sequence[Build]
 ) -> tuple[Build, ...]:
     """Build the baseline, try its commands unless all builds exist, then build all others."""
     programs = {spec.id: spec.program.id for spec in plan.builds}
     trainer = pgo.Trainer(
         plan,
-        partial(_inputs, plan, session),
-        pgo.find_tools(plan.builds, session.launcher, session.env),
+        partial(_inputs, plan, driver),
+        pgo.find_tools(plan.builds, driver.launcher, driver.env),
         {programs.get(build.id, ""): build.training for build in earlier if build.training},
     )
-    mine, cache = plan.baseline.build_id, cache_root(session.env)
+    mine, cache = plan.baseline.build_id, cache_root(driver.env)
     specs = sorted(plan.builds, key=lambda spec: spec.id != mine)
     if not all_builds:
         specs = [spec for spec in specs if spec.program == specs[0].program]
@@ -327,17 +327,17 @@ def _builds(
             _require_builds(plan, (build,))
         if not missing:
             return
-        trials = _try_builds(plan, (build,), session)
+        trials = _try_builds(plan, (build,), driver)
         for error in refusals(trials):
             raise error
         for event in warnings(trials):
-            session.observer.notify(Remark(event))
+            driver.observer.notify(Remark(event))
 
-    place = datasets.workplace(plan, session.env)
+    place = datasets.workplace(plan, driver.env)
     builder = pgo.TrainingBuilder(
-        session.launcher,
-        session.env,
-        session.interruptible,
+        driver.launcher,
+        driver.env,
+        driver.interruptible,
         contract=plan.answer.contract,
         place=place,
         trainer=trainer,

@@ -22,7 +22,7 @@ from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.machine.processes import PEAK_UNIT_BYTES, memory_of
 from bench_framework.execution.process import Finished, scratch_folder
 from bench_framework.execution.progress import Counting
-from bench_framework.execution.stop import Session
+from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import first_lines, is_short
 from bench_framework.model.plan.looks import (
@@ -194,7 +194,7 @@ class Trials:
 
 
 def try_cells(
-    plan: Plan, builds: Mapping[str, Build], inputs: Sequence[PreparedInput], session: Session
+    plan: Plan, builds: Mapping[str, Build], inputs: Sequence[PreparedInput], driver: Driver
 ) -> Trials:
     """Run every configuration once, and the first baseline twice or more. The A/A control is not run.
 
@@ -206,9 +206,9 @@ def try_cells(
         MachineError: the launcher died, or no temporary folder can be created.
         CellError: BX420, a program changed its input.
     """
-    inherited = memory_of(session.launcher.pid or 0).get("VmHWM", 0)
-    runner = SingleRunner(session.launcher, plan.answer, plan.measure.timeout_s)
-    reader = AnswerReader(session.launcher, plan.answer, plan.measure.answer_limit_s)
+    inherited = memory_of(driver.launcher.pid or 0).get("VmHWM", 0)
+    runner = SingleRunner(driver.launcher, plan.answer, plan.measure.timeout_s)
+    reader = AnswerReader(driver.launcher, plan.answer, plan.measure.answer_limit_s)
     prepared = {item.input_id: item for item in inputs}
     guard = Guard(prepared)
     first = builds[plan.baseline.build_id]
@@ -216,8 +216,8 @@ def try_cells(
     again = None
 
     def tried(cell: Cell, target: Target, *, same_build: bool) -> Trial:
-        session.stop.check()
-        session.observer.notify(Counting("commands", len(trials) + 1, len(cells), verb="try"))
+        driver.stop.check()
+        driver.observer.notify(Counting("commands", len(trials) + 1, len(cells), verb="try"))
         output = Output()
 
         def read(folder: Path, finished: Finished) -> None:
@@ -235,7 +235,7 @@ def try_cells(
         for cell in cells:
             build = builds.get(plan.build_id(cell))
             try:
-                target = target_of(cell, build or first, prepared.get(cell.input_id), session.env)
+                target = target_of(cell, build or first, prepared.get(cell.input_id), driver.env)
             except CellError:
                 continue
             same = [t for t in trials if _command(t.target) == _command(target)]

@@ -15,7 +15,7 @@ from bench_framework.execution import hyperfine, rounds, schedule
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BlockFinished, BlockStarted, SilentObserver, Update
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.arguments import Slot, Word
 from bench_framework.model.plan.build_spec import stable_id
@@ -147,9 +147,9 @@ class Laboratory:
             record.prepare(
                 at="2026-03-02T17:05:00.000Z", host=facts, builds=[self.build], inputs=inputs
             )
-            session = Session(self.launcher, self.env, self.observer, self.stop)
+            driver = Driver(self.launcher, self.env, self.observer, self.stop)
             rounds.measure(
-                record, session, self.tool, looker, one_round=one_round, few_rounds=few_rounds
+                record, driver, self.tool, looker, one_round=one_round, few_rounds=few_rounds
             )
         return record
 

@@ -11,7 +11,7 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.execution.schedule import InterimDecision
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.model.record.run import Build
 from bench_framework.store import wire
 from bench_framework.store.records import Record
@@ -32,8 +32,8 @@ def main() -> None:
         with record:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
-            session = Session(launcher, env, SilentObserver(), Stop(launcher))
-            rounds.measure(record, session, tool, lambda *_: InterimDecision(stop=False))
+            driver = Driver(launcher, env, SilentObserver(), Stop(launcher))
+            rounds.measure(record, driver, tool, lambda *_: InterimDecision(stop=False))
     (folder / "done").touch()
 
 

@@ -14,7 +14,7 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver, Waiting
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Dataset, Input, Plan
@@ -139,8 +139,8 @@ def prepared(
     items: tuple[Input, ...], folder: Path, env: dict[str, str]
 ) -> tuple[PreparedInput, ...]:
     launcher = Launcher()
-    session = Session(launcher, env, SilentObserver(), Stop(launcher))
-    return datasets.prepare_inputs(items, folder / "data", session)
+    driver = Driver(launcher, env, SilentObserver(), Stop(launcher))
+    return datasets.prepare_inputs(items, folder / "data", driver)
 
 
 def test_a_generated_input_is_reused_and_reproducible(tmp_path: Path, env: dict[str, str]) -> None:

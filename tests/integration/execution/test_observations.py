@@ -16,7 +16,7 @@ from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution.counting import observations
 from bench_framework.execution.counting.instructions import Counter, counter
 from bench_framework.execution.progress import Counting
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import KERNEL_KEYS, SIMULATED
 from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
@@ -35,8 +35,8 @@ needs_valgrind = pytest.mark.skipif(
 
 def count_cells(lab: Any, plan: Plan, record: Record) -> list[Observation]:
     with record:
-        session = Session(lab.launcher, lab.env, lab.observer, lab.stop)
-        observations.observe_cells(plan, record, session)
+        driver = Driver(lab.launcher, lab.env, lab.observer, lab.stop)
+        observations.observe_cells(plan, record, driver)
     return record.contents.observations
 
 

@@ -28,7 +28,7 @@ from pathlib import Path
 from bench_framework.execution import hyperfine, process
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.stop import Session, Stop
+from bench_framework.execution.stop import Driver, Stop
 from tests.files import write_files
 from tests.integration.processes import CALL
 
@@ -152,8 +152,8 @@ def find_hyperfine() -> str:
     """Return the path of the hyperfine that benchctl uses."""
     with process.Launcher() as launcher:
         stop = Stop(launcher, SilentObserver())
-        session = Session(launcher, host.environment(), SilentObserver(), stop)
-        return hyperfine.find(launcher, session.env, session.interruptible).path
+        driver = Driver(launcher, host.environment(), SilentObserver(), stop)
+        return hyperfine.find(launcher, driver.env, driver.interruptible).path
 
 
 def main() -> None:
