@@ -86,7 +86,6 @@ def measure(
     Raises `typer.Exit` with the exit code.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run import run_scenario
 
     require_key(options)
@@ -104,24 +103,29 @@ def measure(
     elif not (gated and console.json):  # stdout contains only the document of the gate
         print_outcome(console, outcome)
     code = outcome.exit_code
-    record = outcome.record if gated and outcome.judgement is not None else None
-    if record is not None:
-        again = gate_command(console, record, decide=options.decide)
+    if gated and outcome.record is not None and outcome.judgement is not None:
+        again = gate_command(console, outcome.record, decide=options.decide)
         if code == EXIT_INTERRUPTED:
             console.say(f"the gate was not applied: `{again}`", level=-1)
         else:
             if result is None:
-                with display_for(console) as display:
-                    result = gate_record(
-                        console.results,
-                        str(record),
-                        confirm=confirm,
-                        command=again,
-                        observer=display,
-                    )
+                result = apply_gate(console, str(outcome.record), again, confirm=confirm)
             code = show(console, result, decide=options.decide)
     sign(console, outcome, options)
     raise typer.Exit(code)
+
+
+def apply_gate(
+    console: Console, record: str, command: str, *, confirm: bool, fresh: bool = False
+) -> GateResult:
+    """Apply the gate to a record with a live display. The arguments are those of `gate_record`."""
+    from bench_framework.cli.display import display_for
+    from bench_framework.workflow.gate import gate_record
+
+    with display_for(console) as display:
+        return gate_record(
+            console.results, record, confirm=confirm, fresh=fresh, command=command, observer=display
+        )
 
 
 def gate_command(console: Console, record: Path, *, decide: bool) -> str:

@@ -26,10 +26,10 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding
-from bench_framework.store.records import Record, open_record
+from bench_framework.store.records import Record, open_record, read_profiles
 from bench_framework.units import counted
 from bench_framework.workflow.documents import ClaimDocument, claim_documents
-from bench_framework.workflow.pages import judge_record, record_host, report_data
+from bench_framework.workflow.pages import judge_contents, judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
 KNOWN_METRICS: Final = (WALL, CPU, "user", "sys", PEAK_RSS)
@@ -102,7 +102,10 @@ def compare_record(
             measured = looks_of(record.plan)
             record.plan = other = _other_plan(record.plan, baseline, candidate, metrics)
             looks = measured.shared_by(comparisons_planned(other), other.judge.level)
-            judgement = judge_record(record, looks=looks, tripped=tripped)
+            profiles = read_profiles(record.path, other)
+            judgement = judge_contents(
+                other, record.contents, profiles, looks=looks, tripped=tripped
+            )
             judgement = replace(judgement, status="exploratory")
         # The pages of the record contain its own comparisons, not these.
         document = build_document(report_data(record, judgement), only=SECTIONS)

@@ -94,12 +94,9 @@ def report_record(
         )
 
 
-def judge_record(
-    record: Record, *, looks: Looks | None = None, tripped: Collection[tuple[str, Metric]] = ()
-) -> Judgement:
-    """Compute the results of a record; `looks` and `tripped` as in `features.judge.judge`."""
-    profiles = read_profiles(record.path, record.plan)
-    return judge_contents(record.plan, record.contents, profiles, looks=looks, tripped=tripped)
+def judge_record(record: Record) -> Judgement:
+    """Compute the results of a record."""
+    return judge_contents(record.plan, record.contents, read_profiles(record.path, record.plan))
 
 
 def judge_contents(
@@ -110,7 +107,7 @@ def judge_contents(
     looks: Looks | None = None,
     tripped: Collection[tuple[str, Metric]] = (),
 ) -> Judgement:
-    """Compute the results from blocks and observations, see `judge_record`."""
+    """Compute the results from a journal and profiles; `looks` and `tripped` as in `features.judge.judge`."""
     from bench_framework.features.judge import judge
     from bench_framework.features.profile.compute import attach
 

@@ -9,7 +9,7 @@ from typer import Argument, Option
 from bench_framework.cli import arguments as shared
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
-from bench_framework.cli.measurement import hosts_of, measure, show
+from bench_framework.cli.measurement import apply_gate, hosts_of, measure, show
 from bench_framework.cli.self_test import run_self_test
 from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
@@ -131,8 +131,6 @@ def gate(
     rate and one budget. With --scheduler, one host of a fleet measures, and another
     one of the same kind confirms.
     """
-    from bench_framework.cli.display import display_for
-    from bench_framework.workflow.gate import gate_record
     from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.scenarios.suite_files import is_suite
 
@@ -195,15 +193,7 @@ def gate(
     if options_of_files := [f"--{name}" for name, value in given.items() if value or value == ""]:
         raise UsageError("BX100.option-of-scenario", options_of_files=", ".join(options_of_files))
     console.warn_of_changes(record)
-    with display_for(console) as display:
-        result = gate_record(
-            console.results,
-            record,
-            confirm=not no_confirm,
-            fresh=fresh,
-            command=shared.command_line(),
-            observer=display,
-        )
+    result = apply_gate(console, record, options.command, confirm=not no_confirm, fresh=fresh)
     raise typer.Exit(show(console, result, decide=decide))
 
 
