@@ -2,7 +2,7 @@
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from bench_framework.claims.factory import FactWriter, Names, figures
@@ -97,12 +97,7 @@ def claims_of(
 ) -> tuple[Claim, ...]:
     """Return every sentence that the record supports, with its evidence, in the report's order."""
     view = SummaryView(plan, judgement, builds, inputs, outputs_differ=outputs_differ)
-    return numbered(_write(view, inputs))
-
-
-def numbered(claims: Iterable[Claim]) -> tuple[Claim, ...]:
-    """Return claims with their numbers and sentences."""
-    return tuple(write.numbered(claim, f"c{i}") for i, claim in enumerate(claims, 1))
+    return write.numbered(_write(view, inputs))
 
 
 def _write(view: SummaryView, inputs: Sequence[PreparedInput]) -> Iterator[Claim]:

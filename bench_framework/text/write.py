@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -155,9 +156,9 @@ def render(name: str, *values: object, **more: object) -> str:
     return _macros().call(name, *values, **more)
 
 
-def numbered(claim: Claim, claim_id: str) -> Claim:
-    """Return a claim with its id and its sentence."""
-    return replace(claim, id=claim_id, text=say(claim))
+def numbered(claims: Iterable[Claim], first: int = 1, letter: str = "c") -> tuple[Claim, ...]:
+    """Return claims with their sentences and ids: a letter and the number of the claim, from `first` on."""
+    return tuple(replace(c, id=f"{letter}{n}", text=say(c)) for n, c in enumerate(claims, first))
 
 
 def say(claim: Claim) -> str:

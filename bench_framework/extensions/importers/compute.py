@@ -38,6 +38,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
 from bench_framework.stats.holm_family import minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log, log1p
+from bench_framework.text import write
 
 Commands = Mapping[str, tuple[HarnessSession, SessionCommand]]
 SUPPORTED: Final = ("main", "nothing", "comparison", "memory")
@@ -61,7 +62,7 @@ def claims_of_imported(plan: Plan, judgement: Judgement, imported: Imported) -> 
     claims += _limits(plan, imported.commands)
     if len(plan.inputs) > 1:
         claims.append(Claim(plan.name, metric=WALL, fact=facts.SessionsApart()))
-    return claim_writer.numbered(claims)
+    return write.numbered(claims)
 
 
 def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -> Claim:

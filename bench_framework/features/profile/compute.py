@@ -59,10 +59,7 @@ def attach(judgement: Judgement, plan: Plan, profiles: Sequence[Profile]) -> Jud
         claim for claim in judgement.claims if not claim.kind.startswith("profile")
     )
     start = 1 + max((int(c.id[1:]) for c in other_claims if c.id[1:].isdigit()), default=0)
-    profile_claims = tuple(
-        write.numbered(claim, f"c{number}")
-        for number, claim in enumerate(_claims(plan, profiles, shares), start)
-    )
+    profile_claims = write.numbered(_claims(plan, profiles, shares), start)
     return replace(judgement, profiles=shares, claims=(*other_claims, *profile_claims))
 
 

@@ -12,7 +12,7 @@ from bench_framework.text import write
 
 def record_claims(bridge: Bridge) -> tuple[Claim, ...]:
     """Return the claims about two records, anchors first, with the ids ``b1``, ``b2`` and so on."""
-    return tuple(write.numbered(claim, f"b{i}") for i, claim in enumerate(_claims(bridge), 1))
+    return write.numbered(_claims(bridge), letter="b")
 
 
 def anchor_moved(worst: Comparison, metric: str, count: int, total: int) -> str:

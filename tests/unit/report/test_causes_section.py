@@ -91,7 +91,7 @@ def test_a_second_difference_is_where_its_pair_is(kind: str, warned: bool, in_li
     others = tuple(cell.id for cell in data.plan.cells[:2])
     assert others not in pairs.values()
     second = Claim("a", "b", "wall", cells=pairs.get(kind, others), fact=SECOND)
-    more = (*data.judgement.claims, numbered(second, "second"))
+    more = (*data.judgement.claims, *numbered([second], letter="second"))
     blocks = summary.build(with_judgement(data, claims=more))
     warnings = [b for b in blocks if isinstance(b, Box) and b.tone == "warning"]
     (lines,) = [b for b in blocks if isinstance(b, Bullets)]

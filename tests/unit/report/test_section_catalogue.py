@@ -24,7 +24,6 @@ from test_metrics_section import with_counts
 
 from bench_framework.claims.factory import Names
 from bench_framework.compare.stopping import CONCLUSIVE
-from bench_framework.features.claim_writer import numbered
 from bench_framework.features.document import build_document, sections
 from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.profile.compute import attach
@@ -46,6 +45,7 @@ from bench_framework.model.verdict import Interval, SessionRatios, Verdict
 from bench_framework.report.blocks import Document, Fallback
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import terminal
+from bench_framework.text.write import numbered
 from tests.build import make_comparison, make_profile, require
 
 FILE = Path(__file__).parents[2] / "fixtures" / "report_sections.txt"
