@@ -209,15 +209,12 @@ def print_failures(console: Console, outcome: Outcome) -> None:
         if isinstance(error, BuildError):
             console.error(error)
     metrics = sum(error.code in _OF_METRICS for error in others)
-    end = f"exit {outcome.exit_code}"
-    if cells := len(others) - metrics:
-        text = f"{counted(cells, 'configuration')} could not be measured: {end}"
-        console.say(text, level=-1)
+    cells, end = len(others) - metrics, f"exit {outcome.exit_code}"
+    if cells:
+        console.say(f"{counted(cells, 'configuration')} could not be measured: {end}", level=-1)
     if metrics:
-        text = (
-            f"a metric of {counted(metrics, 'configuration')} could not be read or counted: {end}"
-        )
-        console.say(text, level=-1)
+        which = f"a metric of {counted(metrics, 'configuration')}"
+        console.say(f"{which} could not be read or counted: {end}", level=-1)
 
 
 def print_problems(console: Console, outcome: Outcome) -> None:

@@ -83,14 +83,13 @@ def judge_requested(
     judged = judge_pairs(runs, cell_pairs, rule)
     tripped = {i: interim_analysis.control_differs(stage) for i, stage in stages.items()}
     state_of = {s.cell_id: s for s in runs.states}
-    comparisons = []
-    for judged_pair in judged:
-        metrics_tripped = tripped[plan.cell(judged_pair.cell_id).input_id]
-        (c,) = interim_analysis.make_inconclusive_where_control_differs(
-            (judged_pair,), metrics_tripped
+    lowered = (
+        interim_analysis.make_inconclusive_where_control_differs(
+            (c,), tripped[plan.cell(c.cell_id).input_id]
         )
-        comparisons.append(refuse_invalid(plan, c, state_of, runs.samples))
-    return tuple(comparisons), looks
+        for c in judged
+    )
+    return tuple(refuse_invalid(plan, c, state_of, runs.samples) for (c,) in lowered), looks
 
 
 def document(
