@@ -85,6 +85,11 @@ def after_marks(figure: Figure, share: Callable[[Point], float]) -> Rows:
     for point, lines in zip(figure.points, texts, strict=True):
         room = width - 4 - left - GAP - _text_width(point, lines)
         length = min(length, room / max(0.05, share(point)))
+    # A row whose mark is short has more room than the least.
+    texts = [
+        _wrapped(point, max(MOST_TEXT, width - 4 - left - GAP - share(point) * length))
+        for point in figure.points
+    ]
     right = left + length
     return _wide(figure, (left, right), texts, lambda p: left + share(p) * length + GAP)
 

@@ -79,7 +79,7 @@ def _input(data: ReportData, item: Input) -> str:
     files = prepared.file_count if prepared else None
     times = {cell.command.count((INPUT,)) for cell in data.plan.cells_of(item.id)}
     repeated = f", {times.pop()} times" if len(times) == 1 and max(times) > 1 else ""
-    return f"{name}{f' ({grouped(files)} files)' if files else ''}{repeated}"
+    return f"{name}{f' ({grouped(files, THIN_SPACE)} files)' if files else ''}{repeated}"
 
 
 def main_checks(data: ReportData) -> tuple[Check, ...]:

@@ -101,7 +101,7 @@ def test_the_first_line_states_the_verified_page_cache(
 
 @pytest.mark.parametrize(
     ("times", "files", "more"),
-    [(1, None, "{}"), (1, 1280, "{} (1 280 files)"), (2, 3, "{} (3 files), 2 times")],
+    [(1, None, "{}"), (1, 1280, "{} (1\u202f280 files)"), (2, 3, "{} (3 files), 2 times")],
 )
 def test_the_first_line_states_the_input_if_there_is_one(
     data: ReportData, times: int, files: int | None, more: str
