@@ -30,7 +30,7 @@ from bench_framework.report.table_cells import (
     with_claims,
 )
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
+from bench_framework.text.numbers import DASH, TIMES_FROM, format_percent, show_change, show_factor
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph, noun, word
 from bench_framework.text.write import render
@@ -64,6 +64,7 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         return ()
     steps = _steps(data, item)
     rows = []
+    memory: set[str] = set()
     for experiment in tried:
         cell_id = data.plan.cell_id(experiment.variant_id, item.id)
         time, peak = (data.comparison(cell_id, metric) for metric in (data.metric, PEAK_RSS))
@@ -71,13 +72,15 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         state = data.state(cell_id) if cell_id else None
         verdict = _verdict(time, state)
         decisive = verdict if step is None or verdict.refused else step.verdict
+        change_of_memory = _memory(peak)
+        memory.add(change_of_memory)
         row = (
             Cell(experiment.name, about=_about(experiment)),
             Cell(experiment.decision),
             _change(data, time, verdict),
             drawn(None if verdict.refused else time),
             _change(data, step, step.verdict) if step else Cell(DASH),
-            Cell(_memory(peak)),
+            Cell(change_of_memory),
             Cell(_keep(data, experiment, decisive, time)),
         )
         rows.append(Row(row, verdict, reason=phrase(state.reason) if state else ""))
@@ -94,20 +97,32 @@ def changes(data: ReportData) -> tuple[Block, ...]:
     base = f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}"
     caption = f"{capital(noun(data.metric))} and memory of each change alone, relative to {base}."
     caption += " As a step: after the steps before it." if steps else ""
+    caption += _memory_marks(data, memory)
     return (Table("changes-table", caption, columns, tuple(rows), sortable=False),)
 
 
 def _memory(comparison: Comparison | None) -> str:
-    """Return the change of memory: ``=`` if it is within the margin or not shown."""
+    """Return the change of memory, or the mark of its verdict if no difference is shown."""
     interval = plain_interval(comparison)
     if comparison is None or interval is None:
         return DASH
     if not comparison.verdict.decided:
-        return "=" if comparison.verdict is Verdict.EQUIVALENT else "≈"
+        return glyph(comparison.verdict)
     figures, margin = interval.figures, comparison.thresholds.margin
     if interval.ratio >= TIMES_FROM:
         return f"{show_factor(*figures, margin, keep=True).estimate}×"
     return show_change(*figures, margin, keep=True).estimate
+
+
+def _memory_marks(data: ReportData, texts: set[str]) -> str:
+    """Return what the marks in the column of memory mean, if there are any."""
+    margin = format_percent(data.plan.judge.margin_of(PEAK_RSS))
+    meanings = {
+        Verdict.EQUIVALENT: f"within ±{margin}",
+        Verdict.INCONCLUSIVE: "inconclusive",
+    }
+    marks = [f"{glyph(v)} {meaning}" for v, meaning in meanings.items() if glyph(v) in texts]
+    return f" Memory: {'; '.join(marks)}." if marks else ""
 
 
 def _about(experiment: Experiment) -> str:

@@ -306,9 +306,9 @@ def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: Repor
     # The author adopted a change that the runs show to be slower. The row reports the runs.
     assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
     assert [texts(r)[-2:] for r in rows] == [
-        ["=", "small loss"],
+        ["≡", "small loss"],
         ["+21.0\u202f%", "yes"],
-        ["=", "inconclusive"],
+        ["≡", "inconclusive"],
     ]
 
 
