@@ -5,7 +5,7 @@ import shlex
 from pathlib import PurePath
 from typing import Final
 
-from bench_framework.model.plan.arguments import filled
+from bench_framework.model.plan.arguments import TUNING, filled
 from bench_framework.model.plan.plan import Variant
 from bench_framework.report.blocks import Block, Code
 from bench_framework.report.claim_blocks import recommended
@@ -13,6 +13,8 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
 MOST_BLOCKS: Final = 3
+TUNING_FILE: Final = "TUNING.json"
+"""File for the output of the tuning command, which the command of a variant reads."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -71,12 +73,15 @@ def files_of(variant: Variant) -> str:
 
 
 def command_of(data: ReportData, variant: Variant) -> str:
-    """Return environment and command of a variant for a shell: ``LC_ALL=C tally run FILE``."""
+    """Return environment and command of a variant for a shell: ``LC_ALL=C tally run FILE``.
+
+    If it reads the output of the tuning command, the tuning command is the line before.
+    """
     cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
     if cell is None:
         return ""
     program = variant.build.bin if variant.build is not None else (data.plan.program or ("",))[0]
-    names = {"bin": PurePath(program).name or "program", "input": "FILE", "tuning": "TUNING.json"}
+    names = {"bin": PurePath(program).name or "program", "input": "FILE", "tuning": TUNING_FILE}
     build, env = data.build_of(variant), list(cell.env)
     if build and build.preload:
         env.insert(0, ("LD_PRELOAD", PurePath(build.preload.path).name))
@@ -84,7 +89,11 @@ def command_of(data: ReportData, variant: Variant) -> str:
     command = cell.server.command if cell.server is not None else cell.command
     words = [filled(word, names) for word in command]
     words = words if cell.shell and cell.server is None else list(map(shlex.quote, words))
-    return " ".join((*settings, *map(_one_line, words)))
+    line = " ".join((*settings, *map(_one_line, words)))
+    if not any(TUNING in word for word in command):
+        return line
+    tuning = (_one_line(shlex.quote(filled(word, names))) for word in data.plan.tuning)
+    return f"{' '.join(tuning)} > {TUNING_FILE}\n{line}"
 
 
 def _toml(value: object) -> str:

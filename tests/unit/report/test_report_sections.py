@@ -10,7 +10,7 @@ from bench_framework.claims import factory
 from bench_framework.features.document import build_document, sections
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
-from bench_framework.model.plan.arguments import BIN, INPUT, Word
+from bench_framework.model.plan.arguments import BIN, INPUT, TUNING, Word
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import CacheState, Hole, Role
 from bench_framework.model.plan.published import Published
@@ -375,6 +375,16 @@ def test_the_recommendation_can_be_pasted(document: Document, data: ReportData) 
     text = files_of(replace(data.plan.variants[4], build=packaged))
     assert text.startswith("# Cargo.toml of core\n[features]")
     assert command.text == command_of(data, data.plan.variants[4])
+
+
+def test_a_command_that_reads_tuning_follows_the_command_that_writes_it(data: ReportData) -> None:
+    words: tuple[Word, ...] = ((BIN,), ("run",), ("--tuning=", TUNING))
+    cells = tuple(replace(c, command=words, env=()) for c in data.plan.cells)
+    tuned = with_plan(data, cells=cells, tuning=((BIN,), ("probe",), ("a b",)))
+    assert command_of(tuned, data.plan.variants[0]).splitlines() == [
+        "search probe 'a b' > TUNING.json",
+        "search run --tuning=TUNING.json",
+    ]
 
 
 def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
