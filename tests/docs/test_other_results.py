@@ -60,7 +60,7 @@ def test_a_result_of_another_scenario_agrees_with_its_example(
     ratio, lo, hi = (float(example[name]) for name in ("ratio", "lo", "hi"))
     if inverse and not row:
         ratio, lo, hi = 1 / ratio, 1 / hi, 1 / lo
-    expected = show_change(ratio, lo, hi, plan.judge.margin, least=3)
+    expected = show_change(ratio, lo, hi, plan.judge.margin)
     assert other.result == str(expected).replace(THIN_SPACE, " ")
 
 
