@@ -76,6 +76,16 @@ def test_the_prior_of_simulated_comparisons_is_near_the_truth() -> None:
     assert 0.5 < mixed.freedom < 4
 
 
+def test_the_prior_of_variances_that_follow_it_is_near_it() -> None:
+    """The variances are s₀² · d₀ / χ²(d₀), as the model of the method says."""
+    rng = np.random.default_rng(2)
+    freedom, variance = 8, 0.02**2
+    deviations = np.sqrt(variance * freedom / rng.chisquare(freedom, (2000, 1)))
+    prior = between.prior_of((rng.normal(0, 1, (2000, 5)) * deviations).tolist())
+    assert prior.freedom == pytest.approx(freedom, rel=0.2)
+    assert prior.variance == pytest.approx(variance, rel=0.1)
+
+
 def test_the_intervals_are_those_of_the_moderated_variance() -> None:
     sessions, prior = [0.01, 0.03, 0.05], between.Prior(4, 0.0009)
     spread = between.spread_of(sessions, 0.0, prior)
