@@ -17,7 +17,7 @@ from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Driver
-from bench_framework.model.plan.looks import allows_few_rounds, changed_keys, decidable
+from bench_framework.model.plan.looks import allows_few_rounds, changed_keys
 from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Build, Event, Look
@@ -329,6 +329,8 @@ def _measure(
             outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ()
         )
 
+    from bench_framework.features.gate.question import can_decide
+
     one_round: Reason | None = None
     if only_gate:
         from bench_framework.features.gate.measuring import ONE_ROUND, same_program
@@ -341,7 +343,7 @@ def _measure(
         tuning.tune(record, driver)
     few, tool = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
-        rounds.measure(record, driver, tool, looker, _can_decide, one_round, few_rounds=few)
+        rounds.measure(record, driver, tool, looker, can_decide, one_round, few_rounds=few)
     except errors.UsageError:  # the budget is too small
         record.discard()
         raise
@@ -349,13 +351,6 @@ def _measure(
         observe_cells(record.plan, record, driver)
         if gated:
             _count_for_gate(record, context, driver)
-
-
-def _can_decide(plan: Plan) -> bool:
-    """Return whether the rounds of a plan are enough for a verdict, and for a finding of its gate."""
-    from bench_framework.features.gate.question import rounds_needed
-
-    return decidable(plan) and rounds_needed(plan) is None
 
 
 def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None:

@@ -10,7 +10,7 @@ from bench_framework.compare.stage import MetricPair, runs_of, stages_of
 from bench_framework.features.gate.outcome import timed_metrics
 from bench_framework.features.gate.plans import narrowed, policy_of
 from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
-from bench_framework.model.plan.looks import Looks, looks_of
+from bench_framework.model.plan.looks import Looks, decidable, looks_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.result.judgement import CellState, Comparison, Family, NoiseFloor
@@ -116,3 +116,11 @@ def rounds_needed(plan: Plan) -> int | None:
     """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
     looks = question_of(replace(plan, confirms="")).looks
     return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
+
+
+def can_decide(plan: Plan) -> bool:
+    """Return whether the rounds of a plan are enough for a verdict, and for a finding of its gate.
+
+    A record that was measured without a gate has enough rounds for one, too.
+    """
+    return decidable(plan) and rounds_needed(plan) is None

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from bench_framework.errors import UsageError
 from bench_framework.execution.budget import Budget
-from bench_framework.features.gate.question import rounds_needed
+from bench_framework.features.gate.question import can_decide
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
 from bench_framework.model.documents.plan import PlannedMember, SuitePlanDocument, fields_of
-from bench_framework.model.plan.looks import RoundLimit, decidable
+from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import DEFAULT_BUDGET_S
 from bench_framework.text.numbers import format_clock
@@ -117,7 +117,7 @@ def plan_suite(
             require_decidable(plan)
         forecast = forecast_plan(plan, options.results)
         unknown = forecast.guessed or reason
-        least = 0.0 if unknown else fewest_rounds(plan, gated=gated) * forecast.round_s
+        least = 0.0 if unknown else fewest_rounds(plan) * forecast.round_s
         members.append(Member(file, plan, forecast, _need(forecast), least, count, reason))
     suite = SuitePlan(tuple(members), budget_s, gated)
     _require_time(suite)
@@ -140,12 +140,8 @@ def with_budget(plan: Plan, budget_s: float) -> Plan:
     return replace(with_time_limit(plan, float(seconds)), invocation=invocation)
 
 
-def fewest_rounds(plan: Plan, *, gated: bool) -> int:
+def fewest_rounds(plan: Plan) -> int:
     """Return the smallest number of rounds with a verdict, with the warm-up rounds before them."""
-
-    def can_decide(limited: Plan) -> bool:
-        return decidable(limited) and not (gated and rounds_needed(limited) is not None)
-
     measure = plan.measure
     fewest = Budget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
     return (
