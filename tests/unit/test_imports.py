@@ -1,4 +1,4 @@
-"""Test that modules do not import each other in a circle, and that features are independent.
+"""Test that modules do not import each other in a circle, that features are independent, and the length of modules.
 
 Lazy imports and those for types count.
 """
@@ -12,8 +12,10 @@ import bench_framework
 
 ROOT = Path(bench_framework.__file__).parent
 PACKAGE = ROOT.name
-JUDGE_WHOLE_RECORDS = {"gate", "imported"}
+JUDGE_WHOLE_RECORDS = {"gate"}
 """Features that use others."""
+MOST_LINES = 400
+"""The largest number of lines of a module."""
 
 
 def module_names() -> dict[str, Path]:
@@ -75,3 +77,10 @@ def test_no_circle_of_imports() -> None:
     except CycleError as error:
         raise AssertionError(" imports ".join(reversed(error.args[1]))) from error
     assert len(order) >= len(graph)
+
+
+def test_no_module_is_too_long() -> None:
+    lines = {
+        name: path.read_text(encoding="utf-8").count("\n") for name, path in module_names().items()
+    }
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
