@@ -9,7 +9,7 @@ from bench_framework.compare import cell_state, same_programs
 from bench_framework.model import facts
 from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.facts.evidence import Evidence, Scope
+from bench_framework.model.facts.evidence import Adjustment, Evidence, Scope
 from bench_framework.model.facts.summary import Counts
 from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan.looks import Looks
@@ -170,13 +170,14 @@ class ComparisonClaims(Names):
             in_times=self._in_times and c.metric == self.plan.judge.headline,
         )
 
-    def _adjust(self, c: Comparison) -> str | None:
+    def _adjust(self, c: Comparison) -> Adjustment | None:
         looks = self._looks
         if c.family in ("headline", "reference", "contrast"):
-            return f"Holm over {looks.family} comparisons, {looks.count} looks"
+            return Adjustment("holm", looks.family, looks.count)
         if c.family == "control":
-            return f"as the first of {looks.family} comparisons, {looks.count} looks"
-        return "Bonferroni" if c.family == "memory" else None
+            return Adjustment("first-step", looks.family, looks.count)
+        size = sum(cell.role is Role.CANDIDATE for cell in self.plan.cells)
+        return Adjustment("bonferroni", size) if c.family == "memory" else None
 
 
 class FactWriter(Names):

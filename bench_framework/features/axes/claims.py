@@ -8,7 +8,7 @@ from bench_framework.claims.factory import Costs, Names
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.axes import ContributionPart, Product
-from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.evidence import Adjustment, Evidence
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -85,7 +85,7 @@ class StructureClaims(Names):
             reason=judged.mean.reason if judged.pooled else None,
             fact=fact,
         )
-        return self._judged(blank, judged.mean, self._structure.effect_family, "effects")
+        return self._judged(blank, judged.mean, self._structure.effect_family)
 
     def _effect_costs(self, judged: structure.Effect) -> tuple[Evidence, ...]:
         """Return the cost of a gain, judged in the combinations that contain the baseline."""
@@ -95,11 +95,11 @@ class StructureClaims(Names):
         return next(filter(None, (self._costs.between(*pair) for pair in pairs)), ())
 
     def _judged(
-        self, blank: Claim, contrast: structure.ContrastResult | None, family: int, kind: str
+        self, blank: Claim, contrast: structure.ContrastResult | None, family: int
     ) -> Claim:
         """Return the claim with the figures of a contrast if its interval can be printed."""
         claim = blank.with_interval(contrast.shown if contrast else None)
-        adjust = f"Holm over {family} {kind}, {self._looks.count} looks"
+        adjust = Adjustment("holm", family, self._looks.count)
         return replace(
             claim,
             adjust=adjust if claim.estimate is not None else None,
@@ -143,7 +143,7 @@ class StructureClaims(Names):
                 largest=largest,
             ),
         )
-        return self._judged(blank, total, self._structure.contribution_family, "contributions")
+        return self._judged(blank, total, self._structure.contribution_family)
 
     def _product(self, table: structure.Contribution) -> Product | None:
         """Return the product of the steps, `None` if one of them has no ratio.

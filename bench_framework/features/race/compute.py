@@ -88,6 +88,6 @@ def race_claims(at: ComparisonClaims, judgement: Judgement) -> Iterator[Claim]:
         costs, counted = at.headline_costs(pair), is_counted(pair)
         claim = at.claim(pair, replace(fact, costs=costs, counted=counted))
         if pair.family == "best":
-            adjust = f"Holm over {sizes[input_id]} pairs, {judgement.looks.count} looks"
+            adjust = facts.Adjustment("holm", sizes[input_id], judgement.looks.count)
             claim = replace(claim, adjust=adjust)
         yield claim

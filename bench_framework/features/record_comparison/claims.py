@@ -44,7 +44,7 @@ def _claim(bridge: Bridge, row: BridgedCell) -> Claim:
         metric=c.metric,
         scope=(("input", row.input),) if row.input else (),
         verdict=c.verdict,
-        adjust=f"Holm over {bridge.family} comparisons" if across else None,
+        adjust=facts.Adjustment("holm", bridge.family) if across else None,
         rounds=c.rounds,
         runs=c.runs,
         margin=c.thresholds.margin,

@@ -32,6 +32,20 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
+class Adjustment:
+    """The correction of an interval for several comparisons and interim analyses.
+
+    ``first-step`` is the level of the first step of Holm's procedure.
+    """
+
+    method: Literal["holm", "first-step", "bonferroni"]
+    family: int
+    """Number of comparisons that share the level."""
+    looks: int = 1
+    """Number of interim analyses."""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Names and figures of a statement, such as those of a comparison."""
 
@@ -46,7 +60,7 @@ class Evidence:
     lo: float | None = None
     hi: float | None = None
     level: float | None = None
-    adjust: str | None = None
+    adjust: Adjustment | None = None
     rounds: int | None = None
     runs: int | None = None
     runs_ref: int | None = None

@@ -9,6 +9,7 @@ import pytest
 from bench_framework.compare import stopping
 from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
+from bench_framework.model.facts import Adjustment
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import MeasurePolicy
@@ -122,7 +123,7 @@ def test_the_record_says_what_the_race_spent_and_where_each_cell_stopped() -> No
     assert claim.text.startswith(f"Dropped after {raced.looks[0].round} rounds: ")
     assert claim.reference in {"b", "c"}
     assert require(claim.estimate) > 1.5
-    assert claim.adjust == f"Holm over 15 pairs, {looks_of(example.plan).count} looks"
+    assert claim.adjust == Adjustment("holm", 15, looks_of(example.plan).count)
 
 
 def test_a_fixed_plan_has_no_race() -> None:
@@ -170,7 +171,7 @@ def test_the_winner_may_come_after_the_dropped_cell_in_the_plan() -> None:
     races = [run(racing(), race_timing(0.1, seed, WORST_FIRST)) for seed in range(6)]
     dropped = [c for raced in races for c in raced.judgement.claims if c.kind == "dropped"]
     assert len(dropped) > 3
-    assert all("Holm over 15 pairs" in (c.adjust or "") for c in dropped if c.reference != "a")
+    assert all(require(c.adjust).family == 15 for c in dropped if c.reference != "a")
 
 
 def test_a_comparison_mirrored_twice_is_itself() -> None:

@@ -9,7 +9,7 @@ import pytest
 from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.features.references.compute import share_closed
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Adjustment, Claim
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
@@ -69,7 +69,7 @@ def test_a_further_reference_is_in_the_family_that_the_caption_names() -> None:
     assert (comparisons_planned(alone), comparisons_planned(both)) == (4, 6)
     judgement = judged(example, both, TIMES)
     (claim,) = (c for c in judgement.claims if c.kind == "reference" and c.metric == "wall")
-    assert claim.adjust == f"Holm over 6 comparisons, {looks_of(both).count} looks"
+    assert claim.adjust == Adjustment("holm", 6, looks_of(both).count)
     assert claim.verdict is Verdict.WORSE
     assert claim.text.startswith("better is 1.50× slower than target [")
     assert time_of_better(judgement).reference == "start"
