@@ -69,6 +69,13 @@ class ReasonCode(StrEnum):
     COUNTS_VARY = "counts-vary"
     UNREADABLE_METRIC = "unreadable-metric"
 
+    # An input without effects of the axes.
+    NOT_CROSSED = "not-crossed"
+    BASELINE_WITHOUT_FIGURES = "baseline-without-figures"
+    TOO_MANY_LEVELS = "too-many-levels"
+    TOO_MANY_MISSING = "too-many-missing"
+    FEW_COMPLETE_ROUNDS = "few-complete-rounds"
+
     # Figures of another harness.
     RUNS_FAILED = "runs-failed"
     OWN_RUNS_FAILED = "own-runs-failed"

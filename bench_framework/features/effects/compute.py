@@ -39,6 +39,7 @@ from bench_framework.stats.portable_math import log, log1p
 
 FEWEST: Final = 2
 """The smallest number of crossed axes, and of levels of each."""
+NOT_CROSSED: Final = Reason(ReasonCode.NOT_CROSSED)
 MOST_SEARCHED: Final = 1 << 14
 """The largest number of level sets that the search for the largest full product tries."""
 
@@ -56,30 +57,27 @@ def layout_of(at: ContrastData, input_id: str) -> tuple[Factorial, Cells]:
     arms = plan.compared_cells(input_id)
     variants = {c.id: v for c in arms if (v := plan.variant(c.variant_id)).experiment is None}
     names, keys = _merged(list(variants.values()), plan.baseline)
-    if len(names) < FEWEST:
-        return without(reason="fewer than two axes of variants have several values"), {}
-    if plan.design != "full":
-        return without(reason=f"the design is {plan.design}: axes are not crossed"), {}
+    if len(names) < FEWEST or plan.design != "full":
+        return without(reason=NOT_CROSSED), {}
     key_of = dict(zip(variants, keys, strict=True))
     cells = {key: cell_id for cell_id, key in key_of.items() if cell_id in at.usable}
     baseline = plan.baseline_cell(input_id)
     first = key_of[baseline.id] if baseline is not None and baseline.id in at.usable else None
     if first is None:
-        return without(reason="the baseline has no figures"), {}
+        return without(reason=Reason(ReasonCode.BASELINE_WITHOUT_FIGURES)), {}
     planned = tuple(tuple(dict.fromkeys(column)) for column in zip(first, *keys, strict=True))
     levels = _largest(planned, frozenset(cells))
     if levels is None:
-        return without(reason="too many levels to search for a full product"), {}
+        return without(reason=Reason(ReasonCode.TOO_MANY_LEVELS)), {}
     crossed = [n for n, own_levels in enumerate(levels) if len(own_levels) >= FEWEST]
     left_out = tuple(
-        f"{name}: {level}"
+        (name, level)
         for name, all_levels, present in zip(names, planned, levels, strict=True)
         for level in all_levels
         if level not in present
     )
     if len(crossed) < FEWEST:
-        reason = "too many combinations are missing: no two axes are fully crossed"
-        return without(left_out, reason), {}
+        return without(left_out, Reason(ReasonCode.TOO_MANY_MISSING)), {}
     axes = tuple((names[n], levels[n]) for n in crossed)
     every = itertools.product(*levels)
     return Factorial(input_id, axes, left_out), {
@@ -221,8 +219,8 @@ def _factorials(at: ContrastData) -> tuple[list[Factorial], list[_Draft]]:
             if len(rounds) >= FEWEST_ROUNDS:
                 drafts += _drafts(factorial, cells, logs)
             else:
-                few = f"only {len(rounds)} rounds have all of its cells"
-                reason = few if rounds else "before the first look"
+                few = Reason(ReasonCode.FEW_COMPLETE_ROUNDS, len(rounds))
+                reason = few if rounds else Reason(ReasonCode.BEFORE_FIRST)
                 factorial = replace(factorial, axes=(), reason=reason)
         factorials.append(factorial)
     return factorials, drafts

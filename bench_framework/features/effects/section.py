@@ -1,5 +1,6 @@
 """Sections "Effects and interactions" and "Where the result changes": effects of the axes."""
 
+from bench_framework.features.effects.compute import NOT_CROSSED
 from bench_framework.model.facts import Claim, SignChange
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.result.structure import Effect, Factorial
@@ -16,6 +17,7 @@ from bench_framework.report.table_cells import (
     with_claims,
 )
 from bench_framework.text.numbers import DASH
+from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun
 
 PAIR = 2
@@ -120,8 +122,9 @@ def _legend(factorial: Factorial) -> tuple[str, ...]:
         "A level that is better in one combination and worse in another has no mean.",
     ]
     if factorial.left_out:
+        levels = ", ".join(map(": ".join, factorial.left_out))
         lines.append(
-            f"Left out, because combinations are missing: {', '.join(factorial.left_out)}. The "
+            f"Left out, because combinations are missing: {levels}. The "
             "table uses the largest complete set of combinations with the baseline."
         )
     return tuple(lines)
@@ -129,11 +132,8 @@ def _legend(factorial: Factorial) -> tuple[str, ...]:
 
 def _missing(data: ReportData) -> str:
     """Return why a scenario with crossed axes has no effects."""
-    varied = [a for a in data.plan.axes if a.kind != "input" and len(a.values) > 1]
-    reasons = [f.reason for f in data.judgement.structure.factorials if f.reason]
-    if len(varied) < PAIR or data.plan.design != "full" or not reasons:
-        return "fewer than two axes are combined"
-    return reasons[0]
+    reasons = (f.reason for f in data.judgement.structure.factorials if f.reason)
+    return phrase(next(reasons, NOT_CROSSED))
 
 
 EFFECTS = SectionKind(

@@ -101,11 +101,10 @@ class Factorial:
     input_id: str
     axes: tuple[tuple[str, tuple[str, ...]], ...]
     """Pairs of axis and levels, the baseline's level first. Empty without a factorial design."""
-    left_out: tuple[str, ...] = ()
-    """Levels that are omitted because some of their cells are not measured, such as
-    ``"allocator: mimalloc"``."""
-    reason: str = ""
-    """Reason why there is no factorial design, or empty."""
+    left_out: tuple[tuple[str, str], ...] = ()
+    """Pairs of axis and level that are omitted because some of their cells are not measured."""
+    reason: Reason | None = None
+    """Reason why there is no factorial design."""
     rounds: int = 0
     """Number of rounds in which all of its cells were measured."""
 

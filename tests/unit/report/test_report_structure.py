@@ -23,6 +23,7 @@ from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import summary
 from bench_framework.report.table_cells import contrast_cells
+from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Study
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
@@ -110,12 +111,12 @@ def test_an_effect_that_changes_sign_over_other_axes_has_cells_and_no_mean(
 
 def test_crossed_axes_without_effects_have_a_reason(data: ReportData) -> None:
     reasons = tuple(
-        replace(f, axes=(), reason="before the first look")
+        replace(f, axes=(), reason=Reason(ReasonCode.BEFORE_FIRST))
         for f in data.judgement.structure.factorials
     )
     without = with_structure(data, effects=(), factorials=reasons)
     assert effects_section.EFFECTS.section(without) is None
-    assert effects_section.EFFECTS.reason(without) == "before the first look"
+    assert effects_section.EFFECTS.reason(without) == phrase(Reason(ReasonCode.BEFORE_FIRST))
 
 
 def ladder(data: ReportData, total: ContrastResult, share: float | None) -> ReportData:

@@ -42,7 +42,9 @@ def structure() -> Structure:
     base, other = (cell.id for cell in PLAN.cells[:2])
     cell = EffectCell("rayon", (other, base), LESS)
     return Structure(
-        factorials=(Factorial(item, (("parser", ("simd", "sonic")),), ("alloc: mi",), "", 40),),
+        factorials=(
+            Factorial(item, (("parser", ("simd", "sonic")),), (("alloc", "mi"),), None, 40),
+        ),
         effects=(
             Effect(item, "wall", (PARSER,), pooled=True, mean=LESS, cells=(cell, cell)),
             Effect(item, "wall", (PARSER, ALLOC), pooled=False, mean=OPEN, cells=(cell,)),
