@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
+from bench_framework.model.verdict import Interval
+
 
 class ReasonCode(StrEnum):
     """The code of a reason, as stored in records."""
@@ -90,6 +92,12 @@ class ReasonCode(StrEnum):
     OTHER_ANSWER = "other-answer"
     NO_ANCHOR = "no-anchor"
     ANCHOR_MOVED = "anchor-moved"
+    ANCHOR_UNCERTAIN = "anchor-uncertain"
+    ANCHOR_UNUSABLE = "anchor-unusable"
+    ONE_ANCHOR = "one-anchor"
+    SOME_ANCHORS = "some-anchors"
+    CHANGE = "change"
+    LARGEST_CHANGE = "largest-change"
 
     # A pair of the gate.
     WITHIN_TOLERANCE = "within-tolerance"
@@ -197,7 +205,7 @@ class Reason:
 
     code: ReasonCode
     detail: "Part | tuple[Part, ...]" = ""
-    """The part that varies, or several: a number, a name, the message of another program, another reason."""
+    """The part that varies, or several: a number, a change, a name, the message of another program, another reason."""
     place: str = ""
     """The side, record or setting that the reason is about, if it is not the candidate."""
 
@@ -206,7 +214,7 @@ class Reason:
         return replace(self, place=place)
 
 
-Part = str | int | float | Reason
+Part = str | int | float | Interval | Reason
 
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""

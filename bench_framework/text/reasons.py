@@ -7,8 +7,17 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.model.reasons import Part, Reason, ReasonCode
+from bench_framework.model.verdict import Interval
+from bench_framework.text.differences import signed_amount
 from bench_framework.text.numbers import format_percent, percent_up
 from bench_framework.units import counted
+
+
+def _change(ratio: Interval) -> str:
+    """Return a change from 1 with its interval, such as ``−1.8 % [−6.5, +3.2]``."""
+    change = signed_amount(*ratio.figures, 0.0, keep=False)
+    return f"{change.estimate}{'×' if change.times else ''} {change.bounds}"
+
 
 FILE: Final = Path(__file__).with_name("reasons.toml")
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
@@ -17,6 +26,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
     "level": partial(format_percent, digits=4),
+    "change": _change,
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
     "cells": partial(counted, noun="cell"),

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import write
 
@@ -13,14 +12,6 @@ from bench_framework.text import write
 def record_claims(bridge: Bridge) -> tuple[Claim, ...]:
     """Return the claims about two records, anchors first, with the ids ``b1``, ``b2`` and so on."""
     return write.numbered(_claims(bridge), letter="b")
-
-
-def anchor_moved(worst: Comparison, metric: str, count: int, total: int) -> str:
-    """Return why nothing is compared: the anchor with the largest change, with its figure."""
-    evidence = facts.Evidence(
-        "", metric=metric, verdict=worst.verdict, margin=worst.thresholds.margin
-    ).with_interval(worst.shown)
-    return write.render("anchor_moved", evidence, worst.reason, count, total)
 
 
 def _claims(bridge: Bridge) -> Iterator[Claim]:

@@ -20,7 +20,6 @@ from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.compare.verdict import judge_by_t
 from bench_framework.features.record_comparison import anchors
 from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Match, Side
-from bench_framework.features.record_comparison.claims import anchor_moved
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan.plan import Cell
 from bench_framework.model.plan.policies import Metric
@@ -43,6 +42,7 @@ FEWEST: Final = 6
 PLAIN: Final = 0.95
 TIMES: Final = (WALL, CPU)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_IN_RECORD, FEWEST)
+NO_INTERVAL: Final = Reason(ReasonCode.NO_INTERVAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class _Records:
             used = [m for m in self.anchors if m.after.input_id == match.after.input_id]
             for metric in metrics:
                 known = [standing[m.after.id, metric] for m in used]
-                refusal = self._refusal(match) or _unanchored(known, metric)
+                refusal = self._refusal(match) or _unanchored(known)
                 draft, contrast = self._draft(match, metric, refusal), None
                 if refusal is None and (ends := self._relative(match, used, metric)) is not None:
                     first, second = ends
@@ -253,7 +253,7 @@ class _Records:
             yield BridgedCell(label, "", match.role, draft, theirs, ours, match.change)
 
 
-def _unanchored(comparisons: Sequence[Comparison], metric: Metric) -> tuple[Verdict, Reason] | None:
+def _unanchored(comparisons: Sequence[Comparison]) -> tuple[Verdict, Reason] | None:
     """Return why the anchors of an input support no comparison, or `None`."""
     if not comparisons:
         return Verdict.NOT_COMPARABLE, Reason(ReasonCode.NO_ANCHOR)
@@ -267,9 +267,21 @@ def _unanchored(comparisons: Sequence[Comparison], metric: Metric) -> tuple[Verd
             math.inf if interval is None or interval.lo <= 0 else max(interval.hi, 1 / interval.lo)
         )
 
-    worst = max(moved, key=reach)
-    text = anchor_moved(worst, metric, len(moved), len(comparisons))
-    return Verdict.NOT_COMPARABLE, Reason(ReasonCode.ANCHOR_MOVED, text)
+    return Verdict.NOT_COMPARABLE, _moved(max(moved, key=reach), len(moved), len(comparisons))
+
+
+def _moved(worst: Comparison, count: int, total: int) -> Reason:
+    """Return why so many of all anchors support no comparison, with the largest change."""
+    one = total == 1
+    which = (
+        Reason(ReasonCode.ONE_ANCHOR) if one else Reason(ReasonCode.SOME_ANCHORS, (count, total))
+    )
+    if worst.shown is None or not worst.shown.bounded:
+        return Reason(ReasonCode.ANCHOR_UNUSABLE, (which, worst.reason or NO_INTERVAL))
+    change = Reason(ReasonCode.CHANGE if one else ReasonCode.LARGEST_CHANGE, worst.shown)
+    if worst.verdict.decided:
+        return Reason(ReasonCode.ANCHOR_MOVED, (which, change))
+    return Reason(ReasonCode.ANCHOR_UNCERTAIN, (which, worst.thresholds.margin, change))
 
 
 def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:

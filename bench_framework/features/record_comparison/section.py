@@ -56,7 +56,14 @@ _IN_ONE_RECORD: Final = (
     "records, and did not change. To compare two builds, measure both in the same rounds: `benchctl gate --base REV "
     "SCENARIO` builds two revisions, and `benchctl ab OLD NEW` compares two files."
 )
-_WITHOUT_ANCHOR: Final = frozenset({ReasonCode.NO_ANCHOR, ReasonCode.ANCHOR_MOVED})
+_WITHOUT_ANCHOR: Final = frozenset(
+    {
+        ReasonCode.NO_ANCHOR,
+        ReasonCode.ANCHOR_MOVED,
+        ReasonCode.ANCHOR_UNCERTAIN,
+        ReasonCode.ANCHOR_UNUSABLE,
+    }
+)
 
 
 def document(bridge: Bridge, name: str, question: str, unit_family: str) -> Document:
