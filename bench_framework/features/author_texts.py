@@ -1,16 +1,20 @@
 """Takeaways and next steps of the author, which quote measured figures."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
-from bench_framework.features.results import NOT_MEASURED, Results
+from bench_framework.features.results import NOT_MEASURED, NamedResult, Results
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.published import REFERENCE
 from bench_framework.model.record.run import Build, Event
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase
+
+NO_FIGURE: Final = facts.AuthorFigure(evidence=Evidence(reason=NOT_MEASURED))
 
 
 def author_claims(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> Iterator[Claim]:
@@ -34,22 +38,28 @@ def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> l
 
 
 def _author_text(kind: facts.AuthorTextKind, text: str, results: Results) -> Claim:
-    parts: list[str] = []
+    parts: list[str | tuple[facts.AuthorFigure, ...]] = []
     cells: dict[str, None] = {}
     end = 0
     for match in REFERENCE.finditer(text):
         name, metric = match["name"].strip(), match["metric"] or ""
         if match["kind"] == "experiment":
-            evidence = [*results.experiment(name, metric)]
+            measured = [*results.experiment(name, metric)]
         else:
             lookup = results.contrast if match["kind"] == "contrast" else results.derived
-            evidence = [*lookup(name)]
+            measured = [*lookup(name)]
         if label := match["input"]:
             ids = {item.id for item in results.plan.inputs if item.label == label.strip()}
-            evidence = [e for e in evidence if e.input_id in ids]
-        figure = results.joined(evidence) if evidence else phrase(NOT_MEASURED)
-        parts += [text[end : match.start()], figure]
-        cells |= dict.fromkeys(c for e in evidence for c in e.cells)
+            measured = [e for e in measured if e.input_id in ids]
+        figures = tuple(_figure(e, results) for e in measured)
+        parts += [text[end : match.start()], figures or (NO_FIGURE,)]
+        cells |= dict.fromkeys(c for e in measured for c in e.cells)
         end = match.end()
     fact = facts.AuthorText(kind=kind, parts=(*parts, text[end:]))
     return Claim(text, cells=tuple(cells), fact=fact)
+
+
+def _figure(e: NamedResult, results: Results) -> facts.AuthorFigure:
+    # A derived value that is not a comparison has no margin, so no verdict sets its digits.
+    evidence = replace(results.evidence(e), margin=e.margin if e.metric else None)
+    return facts.AuthorFigure(evidence=evidence, unit=e.unit, family=results.plan.unit_family)

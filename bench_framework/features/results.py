@@ -12,15 +12,11 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import CONDITION
-from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Derived, Judgement, judged_pairs
 from bench_framework.model.verdict import Interval, Phases, Verdict
 from bench_framework.text.differences import in_times
-from bench_framework.text.figures import derived_figure
-from bench_framework.text.reasons import phrase
-from bench_framework.text.words import noun
-from bench_framework.text.write import render
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)
@@ -49,18 +45,6 @@ class NamedResult:
     unit: Unit | None = None
     in_times: bool = False
     """As `Evidence.in_times`."""
-
-    def text(self, family: str) -> str:
-        """Return the figure with the units of a family, or the reason for its absence."""
-        if self.interval is None:
-            return phrase(self.reason)
-        if self.unit is not None:
-            margin = self.margin if self.metric else None
-            return derived_figure(*self.interval.figures, self.unit, family, margin=margin)
-        if self.reason == ONE_PROGRAM:
-            return phrase(self.reason)
-        verdict = self.verdict or Verdict.INCONCLUSIVE
-        return ratio_text(self.interval, verdict, self.margin, self.metric, in_times=self.in_times)
 
 
 class Results:
@@ -205,27 +189,20 @@ class Results:
             row.input_id, interval, verdict, higher, margin, cells=row.cell_ids, unit=row.unit
         )
 
-    def joined(self, evidence: Sequence[NamedResult]) -> str:
-        """Return the figures as one text, each with its input if the scenario has several."""
+    def evidence(self, e: NamedResult) -> Evidence:
+        """Return a result as evidence, with its input if the scenario has several."""
         several = len(self.plan.inputs) > 1
-        labels = {item.id: f" on {item.label}" if several else "" for item in self.plan.inputs}
-        family = self.plan.unit_family
-        return "; ".join(f"{e.text(family)}{labels[e.input_id]}" for e in evidence)
-
-
-def ratio_text(
-    ratio: Interval, verdict: Verdict, margin: float, metric: Metric, *, in_times: bool = False
-) -> str:
-    """Return ``"2.1× faster [1.9, 2.3]"``, or ``"time −1.8 % [−6.5, +3.2]"`` if not significant."""
-    difference = Evidence(
-        metric=metric,
-        verdict=verdict,
-        estimate=ratio.ratio,
-        lo=ratio.lo,
-        hi=ratio.hi,
-        margin=margin,
-        in_times=in_times,
-    )
-    if verdict.decided and not ratio.lo <= 1 <= ratio.hi:
-        return render("effect", difference)
-    return f"{noun(metric)} {render('change', difference, keep=verdict is Verdict.EQUIVALENT)}"
+        evidence = Evidence(
+            metric=e.metric or None,
+            verdict=e.verdict,
+            margin=e.margin,
+            cells=e.cells,
+            scope=(("input", self.plan.input(e.input_id).label),) if several else (),
+            reason=e.reason,
+            phases=e.phases,
+            in_times=e.in_times,
+        )
+        # The figures of a share need not be positive, so this is not `with_interval`.
+        if (i := e.interval) is not None:
+            evidence = replace(evidence, estimate=i.ratio, lo=i.lo, hi=i.hi, level=i.level)
+        return evidence

@@ -88,6 +88,7 @@ FILTERS: Final = {
     "in_unit": figures.in_unit,
     "exponent": figures.exponent,
     "derived": figures.derived,
+    "derived_figure": figures.derived_figure,
     "amount": differences.amount,
     "cost": differences.cost,
     "phase": differences.phase,

@@ -160,26 +160,12 @@ def _measured(
 
 def _test(figure: PublishedFigure, e: NamedResult, results: Results) -> PublishedTest:
     noise = results.noise_floor(e.input_id, e.metric or WALL)
-    several = len(results.plan.inputs) > 1
-    evidence = Evidence(
-        metric=e.metric or None,
-        verdict=e.verdict,
-        margin=e.margin,
-        noise_floor=noise,
-        cells=e.cells,
-        scope=(("input", results.plan.input(e.input_id).label),) if several else (),
-        reason=e.reason,
-        phases=e.phases,
-    )
-    # The figures of a share need not be positive, so this is not `with_interval`.
-    if (i := e.interval) is not None:
-        evidence = replace(evidence, estimate=i.ratio, lo=i.lo, hi=i.hi, level=i.level)
     outcome, reason = outcome_of(figure, e, noise)
     return PublishedTest(
         form="value" if figure.is_value else "ratio",
         outcome=outcome,
         reason=reason,
-        evidence=evidence,
+        evidence=replace(results.evidence(e), noise_floor=noise),
         higher=e.higher,
     )
 

@@ -192,9 +192,20 @@ class ProfileSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorFigure:
+    """A measured figure in a text of the author: a comparison, or a derived value with its unit."""
+
+    evidence: Evidence
+    """Its reason states why there is no figure."""
+    unit: Unit | None = None
+    family: str = ""
+    """Family of units of the scenario."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorText:
     """A text of the author: parts of it, and the measured figures that it refers to."""
 
     kind: AuthorTextKind
-    parts: tuple[str, ...]
-    """Text of the author and figures in turn."""
+    parts: tuple[str | tuple[AuthorFigure, ...], ...]
+    """Text of the author and figures in turn, one figure for each input."""
