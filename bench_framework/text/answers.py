@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bench_framework.text.numbers import format_percent, shortest
@@ -12,10 +12,15 @@ if TYPE_CHECKING:
     from bench_framework.model.plan.policies import AnswerPolicy
 
 
+def checked_by(command: Sequence[str]) -> str:
+    """Return how answers are compared with a command: ``checked by `verify --quick```."""
+    return f"checked by `{shlex.join(command)}`"
+
+
 def how_compared(policy: AnswerPolicy) -> str:
     """Return how answers are compared, such as ``exact, without matches of `[0-9]+ ms```."""
     if policy.check:
-        return f"checked by `{shlex.join(policy.check)}`"
+        return checked_by(policy.check)
     parts = [
         policy.compare,
         f"after the filter `{shlex.join(policy.filter)}`" if policy.filter else "",

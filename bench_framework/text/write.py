@@ -15,6 +15,7 @@ from bench_framework.model.metrics import METRICS, PEAK_RSS, WALL
 from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.verdict import Verdict
 from bench_framework.text import (
+    answers,
     builds,
     causes,
     differences,
@@ -87,6 +88,7 @@ FILTERS: Final = {
     "quantity": figures.quantity,
     "in_unit": figures.in_unit,
     "exponent": figures.exponent,
+    "checked_by": answers.checked_by,
     "derived": figures.derived,
     "derived_figure": figures.derived_figure,
     "amount": differences.amount,

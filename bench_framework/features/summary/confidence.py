@@ -12,7 +12,6 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE, UNSTABLE
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import expm1, log
-from bench_framework.text.answers import how_compared
 
 
 def confidence(view: SummaryView) -> Claim:
@@ -36,12 +35,8 @@ def confidence(view: SummaryView) -> Claim:
     elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):
         control = "passed" if most is not None else "too few rounds"
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
-    several, outputs = len(view.plan.inputs) > 1, None
+    several, answer = len(view.plan.inputs) > 1, view.plan.answer
     sessions = [c.sessions.count for c in compared if c.sessions is not None]
-    if view.plan.answer.compare == "none":
-        outputs = ""
-    elif view.plan.answer.check:
-        outputs = how_compared(view.plan.answer)
     families = Counter(c.family for c in compared)
     fact = facts.Confidence(
         main=view.metric,
@@ -69,7 +64,7 @@ def confidence(view: SummaryView) -> Claim:
         control=control,
         failed_on=_failed_on(view, view.metric),
         failed_checks=_failed_checks(view, stated),
-        outputs=outputs,
+        outputs=() if answer.compare == "none" else answer.check or None,
         other_inputs=any(item.dataset for item in view.plan.inputs),
         cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
         sessions=max(sessions, default=1),

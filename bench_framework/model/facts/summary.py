@@ -345,8 +345,8 @@ class Confidence:
     """Labels of the inputs on which the A/A check failed, empty if it failed on all of them."""
     failed_checks: tuple[FailedCheck, ...] = ()
     """A/A checks of other metrics that failed."""
-    outputs: str | None = None
-    """How outputs were checked one by one. Empty if they were not compared, `None` if they were."""
+    outputs: tuple[str, ...] | None = None
+    """Command that checked outputs one by one. Empty if they were not compared, `None` if they were."""
     other_inputs: bool = False
     """True if other inputs are not measured."""
     cold_cache: bool = False
