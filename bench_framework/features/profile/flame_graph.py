@@ -26,8 +26,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.render.widths import visible
 from bench_framework.stats.portable_math import t_quantile
 from bench_framework.store.columns import to_field
-from bench_framework.text.numbers import signed_percent
-from bench_framework.units import counted
+from bench_framework.text.write import render
 
 WIDTH: Final = 1200.0
 ROW: Final = 17
@@ -93,22 +92,14 @@ class _Graph:
     def words(self, box: _Box) -> str:
         """Return the figures of a box."""
         if len(self.profiles) == 1:
-            total = self.profiles[0].total
-            text = f"{100 * box.sides[0].total() / total:.2f} % of {total} {self.unit} (inclusive)"
-            if box.at_top[0]:
-                text += f", {100 * box.at_top[0] / total:.2f} % at this place itself (self)"
-            return text
+            counts = box.sides[0].total(), box.at_top[0]
+            return render("flame_box", *counts, self.profiles[0].total, self.unit)
         pairs = [
             zip(counts, self.profiles, strict=True)
             for counts in ([s.total() for s in box.sides], box.at_top)
         ]
         inclusive, at_top = ([count / len(p.runs) for count, p in pair] for pair in pairs)
-        text = f"{inclusive[0]:.1f} {self.unit} per run against {inclusive[1]:.1f} (inclusive)"
-        if inclusive[0] and inclusive[1]:
-            text += f", {signed_percent(inclusive[0] / inclusive[1])}"
-        if any(at_top):
-            text += f"; {at_top[0]:.1f} against {at_top[1]:.1f} at this place itself (self)"
-        return text
+        return render("flame_box_difference", inclusive, at_top, self.unit)
 
 
 def means(counts: Counter[int], runs: int) -> tuple[float, float]:
@@ -126,31 +117,21 @@ def means(counts: Counter[int], runs: int) -> tuple[float, float]:
 def flame_svg(profile: Profile, shares: ProfileShares, label: str) -> str:
     """Return the flame graph of a profile as SVG, with the colours of its buckets."""
     colours = {bucket.name: SERIES[n % len(SERIES)] for n, bucket in enumerate(shares.buckets[:-1])}
-    size = shares.size
-    about = (
-        f"{size.total} {size.unit} of {profile.event} in {counted(size.runs, 'run')}; the width is "
-        "the share of stacks that contain a function (inclusive), not a time that could be saved"
-    )
-    legend = {**colours, "other functions": "user", "the kernel": "kernel"}
-    graph = _Graph(_tree(profile), (profile,), size.unit, legend)
-    return _svg(graph, f"Flame graph of {label}", about)
+    legend = colours | {render("flame_legend", kind): kind for kind in ("user", "kernel")}
+    graph = _Graph(_tree(profile), (profile,), shares.size.unit, legend)
+    about = render("flame_about", shares.size, profile.event)
+    return _svg(graph, render("flame_title", label), about)
 
 
 def difference_svg(profile: Profile, reference: Profile, unit: str, labels: tuple[str, str]) -> str:
     """Return the flame graph of the difference between a profile and a reference that was profiled in the same way."""
-    label, other = labels
-    runs = " and ".join(str(len(p.runs)) for p in (profile, reference))
-    about = (
-        f"{unit.capitalize()} of {profile.event} per run, in {runs} runs; the width is the mean of both (inclusive); "
-        f"coloured if the 95 % interval of the difference excludes 0"
-    )
-    legend = {
-        f"more in {label}": MORE,
-        f"less in {label}": LESS,
-        "no difference is shown": "user",
-    }
-    graph = _Graph(_tree(profile, reference), (profile, reference), unit, legend)
-    return _svg(graph, f"Flame graph of {label} against {other}", about)
+    colours = {"more": MORE, "less": LESS, "same": "user"}
+    legend = {render("flame_legend", kind, labels[0]): colour for kind, colour in colours.items()}
+    profiles = profile, reference
+    graph = _Graph(_tree(*profiles), profiles, unit, legend)
+    runs = [len(p.runs) for p in profiles]
+    about = render("flame_difference_about", unit, profile.event, runs)
+    return _svg(graph, render("flame_title", *labels), about)
 
 
 def _svg(graph: _Graph, title: str, about: str) -> str:
