@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.features import axis_levels
+from bench_framework.features.axis_levels import section as axis_section
+from bench_framework.features.axis_levels.compute import axis_pairs, judge_requested
 from bench_framework.features.document import build_document
 from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
@@ -156,17 +157,17 @@ def compare_axis(
             raise UsageError("BX107.exact-metric", exact=", ".join(exact))
         chosen = _variant_axis(plan.axes, axis)
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
-        pairs = axis_levels.axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
+        pairs = axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
             selected = f" where {where}" if where else ""
             raise UsageError("BX106.no-pair", axis=axis, selected=selected)
         builds = {build.id: build for build in contents.builds}
-        judged, looks = axis_levels.judge_requested(
+        judged, looks = judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
-        page = axis_levels.document(data, chosen, judged, looks, where)
+        page = axis_section.document(data, chosen, judged, looks, where)
     return ComparisonPage(page, judged)
 
 

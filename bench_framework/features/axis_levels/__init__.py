@@ -1,0 +1,1 @@
+"""The levels of one axis, with all else equal (``benchctl compare --axis``)."""
