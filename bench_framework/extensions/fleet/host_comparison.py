@@ -1,4 +1,4 @@
-"""Comparison of the results of several hosts (docs/method.md#several-hosts), and its sentences.
+"""Comparison of the results of several hosts (docs/method.md#several-hosts).
 
 Every host has compared the candidates with its own baseline. Verdicts are those of the records, and
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
@@ -7,7 +7,7 @@ times of different hosts are never put together. Only the log ratios of hosts of
 import math
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.features.results import NOT_MEASURED
@@ -20,11 +20,7 @@ from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Direction, Interval, Verdict
 from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
 from bench_framework.stats.welch import Contrast
-from bench_framework.text.names import first_items
-from bench_framework.text.numbers import percent, show_ratio
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import word
-from bench_framework.units import THIN_SPACE, counted, every
 
 FEWEST: Final = 3
 """Fewest hosts of one kind for a random-effects summary."""
@@ -98,7 +94,7 @@ class HostsCompared:
     results: tuple[HostResult, ...]
     kinds: tuple[KindSummary, ...]
     text: str = ""
-    """The sentence about it, without a full stop."""
+    """The sentence about it, without a full stop; empty until it is written."""
 
     @property
     def higher(self) -> bool:
@@ -132,38 +128,6 @@ def outcome(verdict: Verdict | None) -> Verdict | None:
     if verdict is not None and verdict.decided:
         return Verdict.BETTER if verdict.better else Verdict.WORSE
     return verdict
-
-
-def name(compared: HostsCompared) -> str:
-    """Return the name of a comparison, such as ``mmap vs read (10 MiB)``."""
-    where = f" ({compared.input})" if compared.input else ""
-    return f"{compared.candidate} vs {compared.reference}{where}"
-
-
-def say(compared: HostsCompared) -> str:
-    """Return the sentence about a comparison, without a full stop."""
-    groups: dict[Verdict | None, list[str]] = {}
-    for result in compared.results:
-        groups.setdefault(outcome(result.verdict), []).append(result.host)
-    count, parts = len(compared.results), []
-    for verdict, hosts in groups.items():
-        where = first_items(hosts, separator=", ")
-        if 1 < count == len(hosts):
-            where = every(count, "host")
-        text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
-        parts.append(f"{text} on {where}")
-    head = " depends on the host" if compared.agreement == "depends" else ""
-    return f"{name(compared)}{head}: {'; '.join(parts)}"
-
-
-def summary(kind: KindSummary, compared: HostsCompared) -> str:
-    """Return the sentence about the random effects of a kind of hosts, with a full stop."""
-    interval = kind.interval.of_values(higher=compared.higher)
-    ratio = show_ratio(*interval.figures, compared.margin, keep=False)
-    return (
-        f"Random effects over {counted(len(kind.hosts), 'host')} of kind {kind.kind}: mean ratio "
-        f"{ratio} (95{THIN_SPACE}% CI), standard deviation between hosts {percent(kind.between)}."
-    )
 
 
 def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
@@ -218,8 +182,7 @@ def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
         for cell_id in (first.cell_id, first.ref_cell_id)
     )
     of_pair = (candidate, reference, label, first.metric, first.thresholds.margin, first.direction)
-    draft = HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
-    return replace(draft, text=say(draft))
+    return HostsCompared(*of_pair, _agreement(results), results, tuple(_kinds(rows)))
 
 
 def _agreement(results: Sequence[HostResult]) -> Agreement:

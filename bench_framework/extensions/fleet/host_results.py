@@ -13,7 +13,7 @@ from bench_framework.extensions.fleet.host_comparison import (
     HostRecord,
     compare_hosts,
 )
-from bench_framework.extensions.fleet.page import document
+from bench_framework.extensions.fleet.page import document, with_sentences
 from bench_framework.model.documents.plan import document_text
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
@@ -79,7 +79,7 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
         _require_different_hosts(records, hosts)
         for record in records[1:]:
             _require_same(records[0], record)
-        comparison = compare_hosts(hosts)
+        comparison = with_sentences(compare_hosts(hosts))
         return HostPage(comparison, document(comparison))
 
 

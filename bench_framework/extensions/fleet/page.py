@@ -1,6 +1,7 @@
 """The page of ``benchctl fleet compare``: a table per comparison, with one row per host."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from bench_framework.extensions.fleet.host_comparison import (
@@ -9,9 +10,11 @@ from bench_framework.extensions.fleet.host_comparison import (
     HostComparison,
     HostResult,
     HostsCompared,
-    name,
-    summary,
+    KindSummary,
+    outcome,
 )
+from bench_framework.features.results import NOT_MEASURED
+from bench_framework.model.verdict import Verdict
 from bench_framework.report import blocks
 from bench_framework.report.blocks import (
     Column,
@@ -24,10 +27,11 @@ from bench_framework.report.blocks import (
 )
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import CI, interval_cells, verdict_cell
-from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH
-from bench_framework.text.words import noun
-from bench_framework.units import counted
+from bench_framework.text.names import capital, first_items
+from bench_framework.text.numbers import DASH, percent, show_ratio
+from bench_framework.text.reasons import phrase
+from bench_framework.text.words import noun, word
+from bench_framework.units import THIN_SPACE, counted, every
 
 _AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {
     "agrees": ("hosts agree", "with one verdict on all hosts"),
@@ -42,6 +46,44 @@ _TERMS: Final = (
         "a mean of the ratios of hosts of one kind, whose true ratios may differ from each other",
     ),
 )
+
+
+def with_sentences(compared: HostComparison) -> HostComparison:
+    """Return the results of several hosts with a sentence about each comparison."""
+    written = tuple(replace(one, text=_say(one)) for one in compared.comparisons)
+    return replace(compared, comparisons=written)
+
+
+def _name(compared: HostsCompared) -> str:
+    """Return the name of a comparison, such as ``mmap vs read (10 MiB)``."""
+    where = f" ({compared.input})" if compared.input else ""
+    return f"{compared.candidate} vs {compared.reference}{where}"
+
+
+def _say(compared: HostsCompared) -> str:
+    """Return the sentence about a comparison, without a full stop."""
+    groups: dict[Verdict | None, list[str]] = {}
+    for result in compared.results:
+        groups.setdefault(outcome(result.verdict), []).append(result.host)
+    count, parts = len(compared.results), []
+    for verdict, hosts in groups.items():
+        where = first_items(hosts, separator=", ")
+        if 1 < count == len(hosts):
+            where = every(count, "host")
+        text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
+        parts.append(f"{text} on {where}")
+    head = " depends on the host" if compared.agreement == "depends" else ""
+    return f"{_name(compared)}{head}: {'; '.join(parts)}"
+
+
+def _summary(kind: KindSummary, compared: HostsCompared) -> str:
+    """Return the sentence about the random effects of a kind of hosts, with a full stop."""
+    interval = kind.interval.of_values(higher=compared.higher)
+    ratio = show_ratio(*interval.figures, compared.margin, keep=False)
+    return (
+        f"Random effects over {counted(len(kind.hosts), 'host')} of kind {kind.kind}: mean ratio "
+        f"{ratio} (95{THIN_SPACE}% CI), standard deviation between hosts {percent(kind.between)}."
+    )
 
 
 def document(compared: HostComparison) -> Document:
@@ -82,7 +124,7 @@ def document(compared: HostComparison) -> Document:
 
 def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
     caption = (
-        f"{name(one)}: {noun(one.metric)} by host. Ratios are {one.candidate} ÷ {one.reference}, "
+        f"{_name(one)}: {noun(one.metric)} by host. Ratios are {one.candidate} ÷ {one.reference}, "
         "each within one host. Verdicts are those of the records."
     )
     columns = (
@@ -93,10 +135,10 @@ def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
         Column("Notes", prose=True),
     )
     rows = tuple(_row(one, result) for result in one.results)
-    note = " ".join(summary(kind, one) for kind in one.kinds)
-    anchor, stub = f"by-host-{number}", name(one)
+    note = " ".join(_summary(kind, one) for kind in one.kinds)
+    anchor, stub = f"by-host-{number}", _name(one)
     table = Table(anchor, caption, columns, rows, sortable=False, stub=stub, note=note)
-    return blocks.KeyFinding(Sentence(f"{one.text}.")), table.without_empty_columns()
+    return blocks.KeyFinding(Sentence(f"{_say(one)}.")), table.without_empty_columns()
 
 
 def _row(one: HostsCompared, result: HostResult) -> Row:

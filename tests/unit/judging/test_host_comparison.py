@@ -11,7 +11,7 @@ from bench_framework.extensions.fleet.host_comparison import (
     HostRecord,
     compare_hosts,
 )
-from bench_framework.extensions.fleet.page import document
+from bench_framework.extensions.fleet.page import document, with_sentences
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import CONTROL_DIFFERS
@@ -59,7 +59,7 @@ def compared(*given: Given) -> HostComparison:
 
 
 def text(*given: Given) -> str:
-    (one,) = compared(*given).comparisons
+    (one,) = with_sentences(compared(*given)).comparisons
     return f"{one.agreement}: {one.text}"
 
 
