@@ -99,7 +99,7 @@ def bisect(
     one with the largest change between the ends is searched.
     """
     from bench_framework.cli.display import display_for
-    from bench_framework.extensions.bisect import compute
+    from bench_framework.extensions.bisect import sentences
     from bench_framework.extensions.bisect.model import BisectDocument, StepDocument
     from bench_framework.extensions.bisect.workflow import Search, document
     from bench_framework.model.documents.plan import fields_of
@@ -152,8 +152,8 @@ def bisect(
             whole = fields_of(document(search))
             console.emit_json(BisectDocument(**whole, exit_code=code, branch=of_branch))
     for part in () if step or console.json else filter(None, (search, branch)):
-        console.emit("\n".join([*wrap(compute.answer(part.state), console.width), ""]) + "\n")
-        for name, text in compute.facts(part.state, console.results):
+        console.emit("\n".join([*wrap(sentences.answer(part.state), console.width), ""]) + "\n")
+        for name, text in sentences.facts(part.state, console.results):
             lines = wrap(text, console.width, f"{name:<{_NAME_COLUMNS}}", " " * _NAME_COLUMNS)
             console.emit("\n".join(lines))
     if failure is not None:

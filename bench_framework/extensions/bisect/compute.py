@@ -1,4 +1,4 @@
-"""The steps of a search for the commit that changed a configuration, its answer, and their sentences.
+"""The steps of a search for the commit that changed a configuration, and its answer.
 
 The bad end of the range was always shown, in rounds with both ends, to be worse than the good end. A
 commit between them is measured in the same rounds as both. If it is shown to be worse than the good end,
@@ -9,10 +9,8 @@ two is true, whatever the other commits do. See `docs/method.md#bisection`.
 import math
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Final, NamedTuple
 
-from bench_framework.claims.factory import figures
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
 from bench_framework.extensions.bisect.model import (
@@ -23,15 +21,12 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
     Status,
 )
-from bench_framework.model.metrics import CPU, WALL, is_exact
+from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan.looks import RoundLimit, decidable, limited
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import log
-from bench_framework.text.numbers import format_percent
-from bench_framework.text.write import render
-from bench_framework.units import counted
 
 ATTEMPTS: Final = 2
 """Measurements of a step that stays inconclusive, each with twice the rounds of the one before."""
@@ -257,86 +252,3 @@ def scheduled(plan: Plan, step: SearchStep) -> Plan:
     while not decidable(plan):
         plan = limited(plan, RoundLimit(plan.measure.rounds_max + 1))
     return plan
-
-
-def line_before(search: Bisection, step: SearchStep) -> str:
-    """Return the line before a measurement."""
-    number = len(search.steps) + 1
-    place = f"step {number} of about {number - 1 + steps_left(search)}"
-    good, bad, commit = (search.commits[n] for n in (step.lo, step.hi, step.candidate))
-    again = f", attempt {step.attempt} with more rounds" if step.attempt > 1 else ""
-    if step.kind == "commit":
-        left = counted(step.hi - step.lo, "commit")
-        return f"{place}: {commit.short} ({commit.subject}), one of {left}{again}"
-    what = "both ends" if step.kind == "ends" else "the remaining ends in new rounds"
-    return f"{place}: {what}, {good.short} and {bad.short}{again}"
-
-
-def line_after(search: Bisection, step: SearchStep) -> str:
-    """Return the line with the result of a measurement."""
-    name = search.commits[step.candidate].short
-    if step.kind != "commit":
-        differ = "differ" if step.outcome == "differs" else "are not shown to differ"
-        where = f" ({search.configuration})" if search.configuration else ""
-        return f"the ends {differ}{where}: {step.text.rstrip('.')}"
-    if step.outcome == "skipped":
-        return f"{name} is skipped: {step.text}"
-    if step.outcome == "inconclusive":
-        return f"{name}: neither side is shown{f' ({step.text})' if step.text else ''}"
-    good, bad = (search.commits[number].short for number in (step.lo, step.hi))
-    text = f"{name} is on the side of {step.outcome}, {good if step.outcome == 'good' else bad}"
-    if not step.comparisons:
-        return f"{text}: {step.text}"
-    # The change that was shown is the one to the other end.
-    if step.outcome == "good":
-        return f"{text}: {bad} has {_figures(step.comparisons[1])} against {name}"
-    return f"{text}: {name} has {_figures(step.comparisons[0])} against {good}"
-
-
-def _figures(c: Comparison) -> str:
-    return render("effect", figures(c), math.inf)
-
-
-def answer(search: Bisection) -> str:
-    """Return the sentence that answers the search."""
-    end, what = conclude(search), search.find
-    good, bad = (search.commits[number].short for number in (end.lo, end.hi))
-    match end.status:
-        case "found":
-            return f"{bad} is the commit with the {what}"
-        case "range":
-            commits = counted(end.hi - end.lo, "commit")
-            return f"the {what} is in one of {commits}, after {good} up to {bad}"
-        case "unconfirmed":
-            text = f"the search ended at {bad}, but new rounds did not show its {what}"
-            return f"{text}: the answer is not known"
-        case "unchanged":
-            return f"there is no {what} from {good} to {bad}"
-    mde = next((c.mde for c in end.evidence.comparisons), None) if end.evidence else None
-    most = f"; one of {format_percent(mde, decimals=1)} would have been detected" if mde else ""
-    return f"no {what} from {good} to {bad} is shown{most}"
-
-
-def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
-    """Return the lines below the answer, each with its name. `results` is the folder of all records."""
-    end = conclude(search)
-    commit, lines = search.commits[end.hi], list[tuple[str, str]]()
-    if end.status == "found":
-        lines += [("commit", commit.id), ("author", f"{commit.author}, {commit.date[:10]}")]
-        lines += [("subject", commit.subject)]
-        lines += [("merge", "--into-merges searches its branch")] if len(commit.parents) > 1 else []
-    elif end.status == "range":
-        among = search.commits[end.lo + 1 : end.hi + 1]
-        lines += [("commits", f"{commit.short} {commit.subject}") for commit in among]
-    lines.append(("configuration", search.configuration))
-    if end.status in {"inconclusive", "unconfirmed"} and search.metric in {WALL, CPU}:
-        lines.append(("next", "--metric instructions, which vary less than times from run to run"))
-    if end.evidence is not None:
-        report = results / end.evidence.record / "report.html"
-        lines += [("change", end.evidence.text), ("report", str(report))]
-    skipped = sum(step.outcome == "skipped" for step in search.steps)
-    measured = sum(bool(step.comparisons) for step in search.steps)
-    commits = counted(len(search.commits) - 1, "commit")
-    again = " (--retry-skipped measures them again)" if skipped else ""
-    text = f"{counted(measured, 'measurement')}, {skipped} skipped{again}, {commits}"
-    return [*((name, text) for name, text in lines if text), ("search", text)]

@@ -15,7 +15,7 @@ from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import locked
-from bench_framework.extensions.bisect import compute
+from bench_framework.extensions.bisect import compute, sentences
 from bench_framework.extensions.bisect.model import (
     Bisection,
     Find,
@@ -196,11 +196,11 @@ class Search:
 
     def _do(self, step: SearchStep) -> None:
         try:
-            self.say(compute.line_before(self.state, step))
+            self.say(sentences.line_before(self.state, step))
             step = self._commit(step) if step.kind == "commit" else self._pair(step)
             self.state = replace(self.state, steps=(*self.state.steps, step))
             write_whole(self._file, wire.dump(Bisection, self.state))
-            self.say(compute.line_after(self.state, step))
+            self.say(sentences.line_after(self.state, step))
             if self._stopped:
                 raise self._interrupted()
         except KeyboardInterrupt:  # between two measurements

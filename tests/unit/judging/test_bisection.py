@@ -9,7 +9,7 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MeasureError
-from bench_framework.extensions.bisect import compute, workflow
+from bench_framework.extensions.bisect import compute, sentences, workflow
 from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM
@@ -84,7 +84,7 @@ def test_the_number_of_steps_is_announced() -> None:
     search = search_of(65)
     assert compute.steps_left(search) == 8
     first = require(compute.next_step(search))
-    assert compute.line_before(search, first).startswith("step 1 of about 8: both ends, ")
+    assert sentences.line_before(search, first).startswith("step 1 of about 8: both ends, ")
     done = run(search, oracle(40))
     assert len(done.steps) == 8
     assert compute.steps_left(search_of(2)) == 1
@@ -95,8 +95,8 @@ def test_skipped_commits_are_avoided_and_the_rest_is_a_range() -> None:
     answer = compute.conclude(search)
     assert (answer.status, answer.lo, answer.hi) == ("range", 6, 11)
     assert require(answer.evidence).kind == "confirmation"
-    assert "in one of 5 commits" in compute.answer(search)
-    assert ("commits", f"{search.commits[9].short} change 9") in compute.facts(
+    assert "in one of 5 commits" in sentences.answer(search)
+    assert ("commits", f"{search.commits[9].short} change 9") in sentences.facts(
         search, Path("results")
     )
 
@@ -139,7 +139,7 @@ def test_skipped_commits_that_are_tried_again_can_decide_and_use_no_level() -> N
     answer = compute.conclude(run(compute.without_skipped(nothing), oracle(2)))
     assert (answer.status, answer.hi) == ("found", 2)
     assert "3 skipped (--retry-skipped measures them again)" in dict(
-        compute.facts(nothing, Path("results"))
+        sentences.facts(nothing, Path("results"))
     ).get("search", "")
 
 
@@ -160,9 +160,9 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
     same = run(search_of(9), oracle(99))
     assert [step.kind for step in same.steps] == ["ends"]
     assert compute.conclude(same).status == "unchanged"
-    facts = dict(compute.facts(run(search_of(2), oracle(99)), Path("results")))
+    facts = dict(sentences.facts(run(search_of(2), oracle(99)), Path("results")))
     assert facts["search"] == "0 measurements, 0 skipped, 1 commit"
-    assert "there is no regression from" in compute.answer(same)
+    assert "there is no regression from" in sentences.answer(same)
 
     noisy = run(search_of(9), oracle(4, noisy=(8,)))
     assert [step.attempt for step in noisy.steps] == [1, 2]
@@ -170,9 +170,9 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
         noisy, steps=tuple(replace(s, comparisons=(comparison(1.01, 0.05),)) for s in noisy.steps)
     )
     assert compute.conclude(noisy).status == "inconclusive"
-    assert "3.1" in compute.answer(noisy)
-    assert "--metric instructions" in dict(compute.facts(noisy, Path("results")))["next"]
-    counted = compute.facts(replace(noisy, metric="instructions"), Path("results"))
+    assert "3.1" in sentences.answer(noisy)
+    assert "--metric instructions" in dict(sentences.facts(noisy, Path("results")))["next"]
+    counted = sentences.facts(replace(noisy, metric="instructions"), Path("results"))
     assert "next" not in dict(counted)
 
 
@@ -182,7 +182,7 @@ def test_a_change_that_new_rounds_do_not_show_is_no_answer() -> None:
 
     search = run(search_of(9), answer)
     assert compute.conclude(search).status == "unconfirmed"
-    assert "the answer is not known" in compute.answer(search)
+    assert "the answer is not known" in sentences.answer(search)
 
 
 def test_skipped_commits_are_tried_again_after_a_range_that_was_not_confirmed() -> None:
@@ -242,20 +242,24 @@ def test_lines_name_the_commit_and_its_change() -> None:
     step = SearchStep(
         "commit", 0, 8, 4, 0.01, outcome="good", comparisons=(comparison(1), comparison(1.3))
     )
-    text = compute.line_after(search, step)
+    text = sentences.line_after(search, step)
     assert text.startswith(f"{mid} is on the side of good, {low}: {high} has ")
     assert "30" in text
     assert text.endswith(f" against {mid}")
     step = replace(step, outcome="bad", comparisons=(comparison(1.3), comparison(1)))
-    assert f"{mid} has " in compute.line_after(search, step)
+    assert f"{mid} has " in sentences.line_after(search, step)
     step = SearchStep("commit", 0, 8, 4, 0, outcome="bad", text="the same code")
-    assert compute.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
+    assert (
+        sentences.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
+    )
     step = SearchStep("commit", 0, 8, 4, 0, outcome="skipped", text="error: no such file")
-    assert compute.line_after(search, step) == f"{mid} is skipped: error: no such file"
+    assert sentences.line_after(search, step) == f"{mid} is skipped: error: no such file"
     search = run(search, oracle(6))
-    assert compute.answer(search) == f"{search.commits[6].short} is the commit with the regression"
-    assert ("author", "Ada, 2026-05-01") in compute.facts(search, Path("results"))
-    assert ("change", "record of confirmation.") in compute.facts(search, Path("results"))
+    assert (
+        sentences.answer(search) == f"{search.commits[6].short} is the commit with the regression"
+    )
+    assert ("author", "Ada, 2026-05-01") in sentences.facts(search, Path("results"))
+    assert ("change", "record of confirmation.") in sentences.facts(search, Path("results"))
 
 
 class Merge:
