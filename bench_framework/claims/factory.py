@@ -228,7 +228,6 @@ class FactWriter(Names):
             yield Claim(
                 self.plan.variant(s.variant_id).label,
                 metric=s.metric,
-                scope=(("input", f"{start} to {end}"),),
                 estimate=s.exponent,
                 lo=s.lo,
                 hi=s.hi,

@@ -85,6 +85,7 @@ class ReasonCode(StrEnum):
     NO_SPREAD = "no-spread"
     ZERO_SPREAD = "zero-spread"
     UNDETECTABLE = "undetectable"
+    BASELINE_NOT_IN_FILE = "baseline-not-in-file"
 
     # Two records.
     OTHER_CONDITIONS = "other-conditions"

@@ -24,7 +24,7 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.sessions import HarnessSession, Series, SessionCommand
 from bench_framework.model.result.judgement import (
     BestGroup,
@@ -73,7 +73,7 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
         one.label == file and imported.baseline not in {c.label for c in one.commands}
         for one in imported.sessions
     ):
-        reason = message(f"the baseline {imported.baseline} is not in {file}")
+        reason = Reason(ReasonCode.BASELINE_NOT_IN_FILE, (imported.baseline, file or ""))
         fact = facts.Nothing(reasons=(("", reason),), others=claim.fact.others)
         claim = replace(claim, fact=fact)
     if compared is not None:

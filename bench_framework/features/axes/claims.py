@@ -198,7 +198,6 @@ class StructureClaims(Names):
             self.plan.variant(crossing.variant_id).label,
             self.plan.variant(crossing.ref_variant_id).label,
             crossing.metric,
-            (("input", f"{below} to {above}"),),
             estimate=size,
             lo=crossing.lo_bytes,
             hi=crossing.hi_bytes,
