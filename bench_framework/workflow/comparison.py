@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.features.axis_levels import section as axis_section
-from bench_framework.features.axis_levels.compute import axis_pairs, judge_requested
+from bench_framework.features import axis_levels_page
+from bench_framework.features.axis_levels import axis_pairs, judge_requested
 from bench_framework.features.document import build_document
 from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
@@ -167,7 +167,7 @@ def compare_axis(
         )
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
-        page = axis_section.document(data, chosen, judged, looks, where)
+        page = axis_levels_page.document(data, chosen, judged, looks, where)
     return ComparisonPage(page, judged)
 
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from bench_framework.cli.app import app
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.features.axis_levels import compute as axis_levels
+from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
 from bench_framework.model.documents.plan import document_text
 from bench_framework.model.plan.arguments import BIN

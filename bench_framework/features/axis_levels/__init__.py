@@ -1,1 +1,0 @@
-"""The levels of one axis, with all else equal (``benchctl compare --axis``)."""
