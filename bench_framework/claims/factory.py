@@ -25,7 +25,7 @@ from bench_framework.model.result.judgement import (
     NoiseFloor,
 )
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.differences import in_times
+from bench_framework.text.figures import in_times
 
 LEAST_SIZES: Final = 3
 """The smallest number of input sizes for which the scaling is reported."""

@@ -16,7 +16,7 @@ from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Derived, Judgement, judged_pairs
 from bench_framework.model.verdict import Interval, Phases, Verdict
-from bench_framework.text.differences import in_times
+from bench_framework.text.figures import in_times
 
 NOT_MEASURED: Final = Reason(ReasonCode.NOT_MEASURED)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_ROUNDS)

@@ -35,7 +35,7 @@ from bench_framework.model.result.judgement import (
 )
 from bench_framework.model.verdict import Interval
 from bench_framework.store.kinds import Figures
-from bench_framework.text.differences import in_times
+from bench_framework.text.figures import in_times
 from bench_framework.text.numbers import DASH, format_percent
 
 

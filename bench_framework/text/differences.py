@@ -13,11 +13,9 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bench_framework.model.metrics import WALL
-from bench_framework.model.result.judgement import WITH_BASELINE
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.rounding import LARGEST_RATIO, Rounded, plain, rounded, three_digits
 from bench_framework.text.numbers import (
-    AB_TIMES_FROM,
     TIMES_FROM,
     IntervalText,
     fixed,
@@ -31,8 +29,6 @@ from bench_framework.units import THIN_SPACE
 if TYPE_CHECKING:
     from bench_framework.model.facts.axes import Product
     from bench_framework.model.facts.evidence import Evidence
-    from bench_framework.model.plan.plan import Plan
-    from bench_framework.model.result.judgement import Comparison
 
 Figures = tuple[float, float, float]
 """Estimate, lower bound and upper bound."""
@@ -164,21 +160,6 @@ def one_scale(differences: Iterable[Evidence]) -> float:
     """Return the factor from which on "n×" is used, so that a list of comparisons has one scale."""
     ratios = [figures[0] for d in differences if (figures := d.figures) is not None]
     return 1.0 if any(map(is_factor, ratios)) else TIMES_FROM
-
-
-def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
-    """Return whether a page states all changes of the main metric as factors, such as ``2.3× faster``.
-
-    It does if the change of one variant from the baseline is below −50 % or above +100 %. Otherwise all are
-    percentages. `benchctl ab` has factors from 1.1 on.
-    """
-    least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
-    with_baseline = (
-        c for c in comparisons if c.family in WITH_BASELINE and c.metric == plan.judge.headline
-    )
-    return any(
-        is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None
-    )
 
 
 def factor(

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from bench_framework.model.result.judgement import WITH_BASELINE
 from bench_framework.rounding import rounded, up_to_two_digits
 from bench_framework.text.differences import Amount
 from bench_framework.text.numbers import (
+    AB_TIMES_FROM,
+    TIMES_FROM,
     format_duration,
     format_percent,
     format_size,
     interval_text,
+    is_factor,
     shortest,
     show_plain,
     significant,
@@ -25,12 +29,29 @@ if TYPE_CHECKING:
     from bench_framework.model.facts.answers import Doubling
     from bench_framework.model.facts.evidence import Evidence, Quantity
     from bench_framework.model.facts.records import DerivedFact
+    from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.result.judgement import Comparison
     from bench_framework.model.verdict import Share
 
 TENTHS: Final = 3
 """Decimals of a ratio that is stated in tenths of a percent, as imported figures are."""
 MOST_STATED: Final = 100_000
 """The number of rounds or runs above which no number is stated."""
+
+
+def in_times(plan: Plan, comparisons: Iterable[Comparison]) -> bool:
+    """Return whether a page states all changes of the main metric as factors, such as ``2.3× faster``.
+
+    It does if the change of one variant from the baseline is below −50 % or above +100 %. Otherwise all are
+    percentages. `benchctl ab` has factors from 1.1 on.
+    """
+    least = AB_TIMES_FROM if plan.compares_commands else TIMES_FROM
+    with_baseline = (
+        c for c in comparisons if c.family in WITH_BASELINE and c.metric == plan.judge.headline
+    )
+    return any(
+        is_factor(c.of_values.ratio, least) for c in with_baseline if c.of_values is not None
+    )
 
 
 def exponent(claim: Evidence) -> str:
