@@ -12,7 +12,7 @@ from bench_framework.model.facts import Coverage
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
 from bench_framework.model.plan.policies import AnswerPolicy
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.description import announced_metrics, axis_values
 from bench_framework.model.record.run import Block, Build, Event
 from bench_framework.model.result.judgement import CellState, Comparison
@@ -61,34 +61,33 @@ def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
     )
 
 
-def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> str:
-    """Return which configurations of an input failed, the baseline first; empty unless it failed."""
-    failed = {state.cell_id: phrase(state.reason) for state in states if state.state == "failed"}
+def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> Reason | None:
+    """Return which configurations of an input failed, the baseline first; `None` unless it failed."""
+    failed = {s.cell_id: s.reason for s in states if s.state == "failed" and s.reason}
     baseline = plan.baseline_cell(input_id)
     if baseline is None or baseline.id not in failed:
-        return ""
-    text = f"the baseline failed ({failed[baseline.id]}): nothing can be compared"
-    labels = {c: plan.variant(c.variant_id).label for c in plan.cells_of(input_id)}
-    others = (c for c in labels if c.role is Role.CANDIDATE and c.id in failed)
-    names = ", ".join(f"{labels[cell]} ({failed[cell.id]})" for cell in others)
-    return f"{text}; also failed: {names}" if names else text
+        return None
+    failure = Reason(ReasonCode.BASELINE_FAILED, failed[baseline.id])
+    others = tuple(
+        Reason(ReasonCode.NAMED_FAILURE, (plan.variant(c.variant_id).label, failed[c.id]))
+        for c in plan.cells_of(input_id)
+        if c.role is Role.CANDIDATE and c.id in failed
+    )
+    if not others:
+        return failure
+    return Reason(ReasonCode.ALSO_FAILED, (failure, Reason(ReasonCode.LIST, others)))
 
 
 def _given_up(cell: Cell, blocks: Sequence[Block]) -> CellState | None:
     """Return the state of a cell that failed during warm-up; `None` if the warm-up succeeded."""
     void = [block for block in blocks if block.void]
     if void:
-        return CellState(
-            cell.id, "failed", 0, len(void), message(f"{_message(void[0])} during warm-up")
-        )
+        reason = Reason(ReasonCode.FAILED_IN_WARM_UP, void[0].failure)
+        return CellState(cell.id, "failed", 0, len(void), reason)
     other = next((block for block in blocks if block.status == "other-output"), None)
     if other is None:
         return None
     return CellState(cell.id, "other-output", 0, 0, other.output_reason)
-
-
-def _message(block: Block) -> str:
-    return block.message or ("timed out" if block.timed_out else "failed")
 
 
 def _state(
@@ -97,7 +96,7 @@ def _state(
     build = builds.get(plan.build_id(cell))
     if sample is None:
         if build is not None and not build.ok:
-            return CellState(cell.id, "failed", 0, 0, message(build.message or "the build failed"))
+            return CellState(cell.id, "failed", 0, 0, build.failure)
         return CellState(cell.id, "not-started", 0, 0, Reason(ReasonCode.NO_ROUND))
     effective = effective_modes(sample)
     state = CellState(cell.id, "measured", len(sample.runs), len(sample.void), effective=effective)
@@ -107,8 +106,8 @@ def _state(
         unverified = any(b.round in sample.void for b in good)
         if unverified and len(failed) <= VOID_SHARE * sample.rounds:
             return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
-        share = f"{len(failed)} of {sample.rounds} rounds"
-        reason = message(f"{_message(failed[0])} (round {failed[0].round}; {share})")
+        parts = failed[0].failure, failed[0].round, len(failed), sample.rounds
+        reason = Reason(ReasonCode.FAILED_IN_ROUNDS, parts)
         return replace(state, state="failed", reason=reason)
     if (other := _other_output(sample, expected)) is not None:
         return replace(state, state="other-output", reason=other)
@@ -117,7 +116,7 @@ def _state(
     fallbacks = mode_fallbacks(plan, cell, effective, build)
     if not fallbacks:
         return state
-    reason = Reason(ReasonCode.MODE_DIFFERS, "; ".join(fallbacks))
+    reason = Reason(ReasonCode.MODE_DIFFERS, fallbacks)
     return replace(state, state="not-comparable", reason=reason)
 
 
@@ -150,8 +149,8 @@ def _other_output(sample: Sample, expected: str | None) -> Reason | None:
     if not others:
         return None
     count, rounds = len(others), len(sample.blocks)
-    share = f" in {count} of {rounds} rounds" if count < rounds else ""
-    return message(f"its answer {others[0][:12]} differs from {(expected or '')[:12]}{share}")
+    reason = Reason(ReasonCode.ANSWER_DIFFERS, (others[0][:12], (expected or "")[:12]))
+    return reason if count == rounds else Reason(ReasonCode.IN_ROUNDS, (reason, count, rounds))
 
 
 def effective_modes(sample: Sample) -> dict[str, str]:
@@ -168,7 +167,7 @@ def effective_modes(sample: Sample) -> dict[str, str]:
 
 def mode_fallbacks(
     plan: Plan, cell: Cell, effective: Mapping[str, str], build: Build | None
-) -> list[str]:
+) -> tuple[Reason, ...]:
     """Return the axes whose actual value is not the requested one, with both values.
 
     A value that the worker's `describe` does not list is the scenario's own name for something
@@ -180,8 +179,8 @@ def mode_fallbacks(
         known = _known_values(build, axis)
         actual = effective.get(axis)
         if actual is not None and actual != value and (known is None or value in known):
-            fallbacks.append(f"{axis}: requested {value}, actual {actual}")
-    return fallbacks
+            fallbacks.append(Reason(ReasonCode.AXIS_DIFFERS, (axis, value, actual)))
+    return tuple(fallbacks)
 
 
 def _known_values(build: Build | None, axis: str) -> frozenset[str] | None:
@@ -256,12 +255,10 @@ def cache_refusal(cell: Cell, blocks: Sequence[Block]) -> Reason:
     """Return why a cell cannot be compared: its state was not verified in too many rounds."""
     unverified = [b for b in blocks if cache_unverified(b, cell.cache)]
     first = unverified[0]
-    cause = first.page_cache.why if first.page_cache is not None else "not checked"
-    return Reason(
-        ReasonCode.CACHE_NOT_VERIFIED,
-        f"{len(unverified)} of {len(blocks)} samples were not verified as {cell.cache} "
-        f"(round {first.round}: {cause})",
-    )
+    unchecked = Reason(ReasonCode.NOT_CHECKED)
+    cause = first.page_cache.why if first.page_cache is not None else unchecked
+    parts = len(unverified), len(blocks), cell.cache, first.round, cause
+    return Reason(ReasonCode.CACHE_NOT_VERIFIED, parts)
 
 
 def cold_inputs(plan: Plan, states: Sequence[CellState]) -> frozenset[str]:
@@ -285,20 +282,24 @@ def refuse_invalid(
         verdict = state.refusal or Verdict.INCONCLUSIVE  # of a cell that was not started
         return replace(comparison, verdict=verdict, reason=state.reason)
     ref = plan.cell(comparison.ref_cell_id)
-    name = f"the reference {ref.label}" if ref.role is Role.CANDIDATE else "the baseline"
     if reference.state != "measured":
-        reason = (reference.reason or message("")).at(name)
+        reason = _of_reference(ref, reference.reason or Reason(ReasonCode.NOT_MEASURED))
         return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     runs = sum(samples[comparison.cell_id].runs.values())
     if runs == 1 and plan.measure.rounds_max == 1 and comparison.family != "exact":
         return replace(
             comparison, verdict=Verdict.SINGLE_RUN, reason=None, shown=None, unadjusted=None
         )
-    for verdict, side, place in (
-        (Verdict.FAILED, comparison.cell_id, ""),
-        (Verdict.NOT_COMPARABLE, comparison.ref_cell_id, name),
-    ):
-        if cause := samples[side].incomplete.get(comparison.metric):
-            reason = Reason(ReasonCode.UNREADABLE_METRIC, cause, place)
-            return replace(comparison, verdict=verdict, reason=reason)
+    if cause := samples[comparison.cell_id].incomplete.get(comparison.metric):
+        return replace(comparison, verdict=Verdict.FAILED, reason=cause)
+    if cause := samples[ref.id].incomplete.get(comparison.metric):
+        reason = _of_reference(ref, cause)
+        return replace(comparison, verdict=Verdict.NOT_COMPARABLE, reason=reason)
     return comparison
+
+
+def _of_reference(cell: Cell, reason: Reason) -> Reason:
+    """Return the reason of the cell that a comparison refers to."""
+    if cell.role is Role.CANDIDATE:
+        return Reason(ReasonCode.OF_REFERENCE, (cell.label, reason))
+    return Reason(ReasonCode.OF_BASELINE, reason)

@@ -8,6 +8,7 @@ from typing import Final
 from bench_framework.model.metrics import OF_A_BLOCK
 from bench_framework.model.plan.plan import CacheState
 from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 
 VOID_SHARE: Final = 0.05
@@ -34,7 +35,7 @@ class Sample:
     runs: Mapping[int, int] = field(default_factory=dict)
     void: frozenset[int] = frozenset()
     blocks: tuple[Block, ...] = ()
-    incomplete: Mapping[Metric, str] = field(default_factory=dict)
+    incomplete: Mapping[Metric, Reason] = field(default_factory=dict)
 
     @property
     def rounds(self) -> int:
@@ -137,12 +138,12 @@ def _sample(cell_id: str, blocks: Sequence[Block], cache: CacheState | None = No
     )
 
 
-def _incomplete(blocks: Sequence[Block]) -> Iterator[tuple[Metric, str]]:
+def _incomplete(blocks: Sequence[Block]) -> Iterator[tuple[Metric, Reason]]:
     for metric in sorted({name for block in blocks for name in block.missing}):
         lacking = [block for block in blocks if metric in block.missing]
         if len(lacking) > VOID_SHARE * len(blocks):
-            share = f"{len(lacking)} of {len(blocks)} rounds"
-            yield metric, f"{metric} could not be read in {share}: {lacking[0].missing[metric]}"
+            parts = metric, len(lacking), len(blocks), lacking[0].missing[metric]
+            yield metric, Reason(ReasonCode.UNREADABLE_METRIC, parts)
 
 
 def pair(

@@ -22,7 +22,7 @@ from bench_framework.execution.sessions import Files
 from bench_framework.execution.stop import Driver
 from bench_framework.model.plan.looks import Looks, RoundLimit, decidable, looks_of
 from bench_framework.model.plan.plan import Input, Plan
-from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode, message
+from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from bench_framework.model.record.run import Block, Event, Look
 from bench_framework.model.result import race
 from bench_framework.store import lines
@@ -301,7 +301,7 @@ class Measuring:
             dropped = partial(lines.Dropped, cell_id, state.input.id, number, warmup)
             blocks = state.blocks.get(cell_id, [])
             if schedule.failed_too_often(blocks, warmup_over=over):
-                self._drop(state, dropped("failed"), message(blocks[-1].message or "failed"))
+                self._drop(state, dropped("failed"), blocks[-1].failure)
             elif blocks and blocks[-1].status == "other-output" and (over or not warmup):
                 if cell_id == state.reference_id and not self.plan.answer.check:
                     continue

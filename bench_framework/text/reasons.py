@@ -58,6 +58,13 @@ class _Part:
         return self._value if isinstance(self._value, str) else FORMATS[name](self._value)
 
 
+class _All(list[_Part]):
+    """All parts of a reason. Their format is the separator."""
+
+    def __format__(self, separator: str) -> str:
+        return separator.join(map(format, self))
+
+
 def phrase(reason: Reason | None) -> str:
     """Return a reason in lower case without a full stop; empty without one."""
     if reason is None:
@@ -65,5 +72,6 @@ def phrase(reason: Reason | None) -> str:
     text = phrases()[reason.code]
     if reason.place and "{place}" not in text:
         text = f"{{place}}: {text}"
-    parts = reason.detail if isinstance(reason.detail, tuple) else (reason.detail,)
-    return text.format(*map(_Part, parts), place=reason.place)
+    details = reason.detail if isinstance(reason.detail, tuple) else (reason.detail,)
+    parts = _All(map(_Part, details))
+    return text.format(*parts, all=parts, place=reason.place)

@@ -195,8 +195,8 @@ class _SessionJudge:
         if failed(command):
             return Verdict.FAILED, _failure(command)
         if failed(other):
-            failure = Reason(ReasonCode.RUNS_FAILED, other.failed, "the baseline")
-            return Verdict.NOT_COMPARABLE, failure
+            failure = Reason(ReasonCode.RUNS_FAILED, other.failed)
+            return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OF_BASELINE, failure)
         ours, theirs = command.series_of(metric), other.series_of(metric)
         if ours is None or theirs is None:
             return Verdict.INCONCLUSIVE, Reason(ReasonCode.NO_FIGURE)

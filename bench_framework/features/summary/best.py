@@ -16,7 +16,7 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.result.judgement import BestGroup, Comparison
 from bench_framework.model.verdict import Verdict
 
@@ -112,7 +112,7 @@ def _reasons(view: SummaryView, group: BestGroup) -> tuple[tuple[str, Reason], .
     if floor is not None and floor.tripped:
         return (("", Reason(ReasonCode.CONTROL_FAILED)),)
     if failure := baseline_failure(view.plan, view.judgement.states, group.input_id):
-        return (("", message(failure)),)
+        return (("", failure),)
     compared = _compared(view, group)
     if not compared:
         return (("", Reason(ReasonCode.NOTHING_TO_COMPARE)),)

@@ -13,6 +13,7 @@ from bench_framework.model.record.run import Event
 from bench_framework.model.result.decision import Change, Decision, change_of
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
+from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 
 
@@ -22,7 +23,7 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
     The plan has one baseline.
     """
     if failure := baseline_failure(plan, judgement.states, plan.inputs[0].id):
-        return (failure,)
+        return (phrase(failure),)
     claims = ComparisonClaims(plan, judgement)
     differing = {event.cell_id for event in events if event.code == "BX334"}
     lines = []

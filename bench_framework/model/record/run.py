@@ -108,6 +108,13 @@ class Block:
         return self.user_s + self.sys_s
 
     @property
+    def failure(self) -> Reason:
+        """Return how a run failed, for a block with a failed run."""
+        if self.message:
+            return message(self.message)
+        return Reason(ReasonCode.TIMED_OUT if self.timed_out else ReasonCode.RUN_FAILED)
+
+    @property
     def output_reason(self) -> Reason:
         """Return how the output differs from the expected one, for a block whose output does."""
         return message(self.message) if self.message else Reason(ReasonCode.OTHER_OUTPUT)
@@ -282,6 +289,11 @@ class Build:
     files_sha256: str | None = None
     """Digest of the program and of the files that it uses at run time (`CommandBuild.runtime`), in
     which the path of their folder is replaced. Such a program runs where it was built."""
+
+    @property
+    def failure(self) -> Reason:
+        """The reason why there is no binary."""
+        return message(self.message) if self.message else Reason(ReasonCode.BUILD_FAILED)
 
     @property
     def program_sha256(self) -> str | None:
