@@ -15,7 +15,14 @@ from bench_framework.text.answers import how_compared
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent, format_size
 from bench_framework.text.reasons import phrase
-from bench_framework.text.words import noun, plan_size, server_starts
+from bench_framework.text.words import (
+    hosts_of,
+    noun,
+    plan_size,
+    requirement,
+    server_starts,
+    sessions_of,
+)
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -38,7 +45,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     estimate = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
     hosts = (
         plan.hosts
-        and f"{plan.hosts.text} with `benchctl run --scheduler ADDRESS`; without it, this machine"
+        and f"{hosts_of(plan.hosts)} with `benchctl run --scheduler ADDRESS`; without it, this machine"
     )
     items = {
         "Digest": plan.scenario_sha256,
@@ -165,7 +172,7 @@ def _pinned(plan: Plan) -> str:
 def _run(forecast: Forecast) -> str:
     measure, cells = forecast.plan.measure, counted(len(forecast.plan.cells), "configuration")
     budget = format_clock(measure.budget_s) if measure.budget_s is not None else ""
-    sessions = f" in {measure.sessions_text}" if measure.sessions > 1 else ""
+    sessions = f" in {sessions_of(measure)}" if measure.sessions > 1 else ""
     if sessions and measure.every_s:
         sessions += f", one every {format_clock(measure.every_s)}"
     if forecast.rounds is None:
@@ -199,7 +206,7 @@ def _comparisons(forecast: Forecast) -> str:
         names = [plan.variant(v).label for v in (plan.baseline_id, *plan.further_baselines)]
         text += f"; baselines {' and '.join(names)}"
     if forecast.rounds is not None and forecast.rounds < looks.needed:
-        text += f". Exploratory: {looks.requirement}, this plan has {forecast.rounds}"
+        text += f". Exploratory: {requirement(looks)}, this plan has {forecast.rounds}"
     if plan.measure.strategy == "race":
         text += _race(forecast)
     if not plan.measure.control:

@@ -1,7 +1,6 @@
 """Differences between the builds of two programs (docs/method.md#builds-that-differ)."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import PurePath
 from typing import Final
 
 from bench_framework.model.facts.builds import BuildChanges, Difference, SizeChange
@@ -26,35 +25,12 @@ def changes_between(
     old, new = reference.stripped_bytes, build.stripped_bytes
     before, after = _packages(reference), _packages(build)
     return BuildChanges(
-        settings=_differences(_settings(reference, ref_spec), _settings(build, spec)),
+        settings=_differences(words.settings(reference, ref_spec), words.settings(build, spec)),
         packages=() if before is None or after is None else _differences(before, after),
         sections=_sizes(reference.sections, build.sections),
         crates=_sizes(reference.crates, build.crates),
         size=None if old is None or new is None else SizeChange("file", old, new),
     )
-
-
-def _settings(build: Build, spec: BuildSpec | None) -> dict[str, str]:
-    """Return the settings of a build that can change a program whose sources are the same."""
-    settings = {
-        **dict(build.tools),
-        **dict(build.settings),
-        "rustc": build.rustc,
-        "compiler wrapper": build.wrapper,
-        "linker": build.linker,
-        "preloaded library": str(build.preload) if build.preload else None,
-    }
-    if spec is not None:
-        commands = spec.by_commands
-        settings |= {
-            "features": words.features(spec),
-            "profile": words.profile(spec),
-            "flags": " ".join(spec.rustflags),
-            "patches": ", ".join(PurePath(path).name for path in spec.patches),
-            "profile-guided optimisation": "yes" if spec.pgo else None,
-            "build commands": "; ".join(commands.lines) if commands is not None else None,
-        }
-    return {name: value for name, value in settings.items() if value}
 
 
 def _packages(build: Build) -> dict[str, str] | None:

@@ -18,7 +18,6 @@ from bench_framework.model.record.run import Block, Build, Event
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
@@ -199,7 +198,7 @@ def fallback_events(
             "warning",
             state.cell_id,
             label=plan.cell(state.cell_id).label,
-            reason=phrase(state.reason),
+            reason=state.reason,
             runs=sum(samples[state.cell_id].runs.values()),
         )
         for state in states

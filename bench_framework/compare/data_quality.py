@@ -21,8 +21,9 @@ from bench_framework.model.result.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Interval
 from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.errors import new_event
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import format_clock, format_percent
-from bench_framework.text.words import noun
+from bench_framework.text.words import loads, noun, requirement
 from bench_framework.text.write import render
 from bench_framework.units import counted
 
@@ -85,9 +86,7 @@ def contention_events(blocks: Sequence[Block]) -> list[Event]:
     if not blocks or len(disturbed) <= CONTENDED_BLOCKS * len(blocks):
         return []
     counts = Counter(itertools.chain.from_iterable(disturbed))
-    causes = ", ".join(
-        f"{words}: {counts[flag]}" for flag, words in contention.WORDS.items() if counts[flag]
-    )
+    causes = loads(counts)
     return [new_event("BX321", disturbed=len(disturbed), samples=len(blocks), causes=causes)]
 
 
@@ -119,7 +118,7 @@ def control_events(plan: Plan, floors: Sequence[NoiseFloor]) -> list[Event]:
     return [
         new_event(
             "BX330",
-            metrics=" and ".join(nouns),
+            metrics=listed(nouns),
             input=_name(plan.inputs, plan.input(input_id).label),
         )
         for input_id, nouns in tripped.items()
@@ -140,7 +139,7 @@ def few_rounds_events(plan: Plan, looks: Looks) -> list[Event]:
             rounds=counted(looks.rounds[-1], "round"),
             comparisons=counted(looks.family, "comparison"),
             level=format_percent(looks.level),
-            requirement=looks.requirement,
+            requirement=requirement(looks),
             needed=looks.needed,
         )
     ]

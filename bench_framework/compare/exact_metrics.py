@@ -18,8 +18,6 @@ from bench_framework.model.verdict import Thresholds, Verdict
 
 COUNTING_RUN: Final = "instructions"
 """The kind of the observations with counted metrics."""
-OUTSIDE: Final = "counted in untimed runs"
-"""Note on a summary of such runs."""
 
 
 def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> tuple[Summary, ...]:
@@ -30,7 +28,7 @@ def summaries(observations: Iterable[Observation], known: Iterable[Summary]) -> 
         for metric, value in observation.values.items():
             values[observation.cell_id, metric].append(value)
     return tuple(
-        replace(medians.summary_of(cell_id, metric, counts), warnings=(OUTSIDE,))
+        replace(medians.summary_of(cell_id, metric, counts), warnings=(Reason(ReasonCode.UNTIMED),))
         for (cell_id, metric), counts in values.items()
         if (cell_id, metric) not in timed
     )

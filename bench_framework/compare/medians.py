@@ -96,13 +96,13 @@ def median_rank(n: int, level: float) -> int:
     return min(k, (n + 1) // 2)
 
 
-def _warnings(ranked: Sequence[float]) -> tuple[str, ...]:
+def _warnings(ranked: Sequence[float]) -> tuple[Reason, ...]:
     centre = statistics.median(ranked)
     sigma = ROBUST_SIGMA * statistics.median(abs(v - centre) for v in ranked)
     outliers = sum(1 for v in ranked if sigma > 0 and abs(v - centre) > OUTLIER_SIGMAS * sigma)
     if not outliers:
         return ()
-    return (f"outliers: {outliers} of {len(ranked)} rounds (kept)",)
+    return (Reason(ReasonCode.OUTLIERS, (outliers, len(ranked))),)
 
 
 def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -> Comparison:
@@ -166,7 +166,7 @@ def compare_counts(
     Raises `ValueError`: a side has no count.
     """
     if not counts or not reference:
-        raise ValueError(f"{draft.metric} was not counted")
+        raise ValueError(draft.metric)
     every = (*counts, *reference)
     if any(every) and not all(every):
         return replace(draft, reason=Reason(ReasonCode.ZERO_COUNT))

@@ -150,7 +150,9 @@ def decide_stop(
     if precision:
         return not open_, Reason(ReasonCode.TOO_WIDE if open_ else ReasonCode.NARROW_ENOUGH)
     if open_:
-        return False, Reason(ReasonCode.STILL_OPEN, f"{len(open_)} of {len(comparisons)}")
+        return False, Reason(
+            ReasonCode.STILL_OPEN, Reason(ReasonCode.SHARE, (len(open_), len(comparisons)))
+        )
     if all(c.verdict.settled for c in comparisons):
         return True, CONCLUSIVE
     return True, LAST_LOOK if last else FUTILE

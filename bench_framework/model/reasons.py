@@ -17,8 +17,6 @@ class ReasonCode(StrEnum):
     # The state of a configuration.
     MESSAGE = "message"
     LIST = "list"
-    TIMED_OUT = "timed-out"
-    RUN_FAILED = "run-failed"
     BUILD_FAILED = "build-failed"
     FAILED_IN_WARM_UP = "failed-in-warm-up"
     FAILED_IN_ROUNDS = "failed-in-rounds"
@@ -52,11 +50,21 @@ class ReasonCode(StrEnum):
     UNAVAILABLE = "unavailable"
     BOUND_OF_REVISIONS = "bound-of-revisions"
     EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"
+    NOT_BUILT = "not-built"
+    RELEASED_CRATE = "released-crate"
+    BUNDLED_WORKER = "bundled-worker"
+    AT_TWO_REVISIONS = "at-two-revisions"
+    NO_BUILD = "no-build"
+    AXIS_OF_REVISIONS = "axis-of-revisions"
     BENCH_ON_ONE_SIDE = "bench-on-one-side"
 
     # A configuration that leaves early.
     RACED = "raced"
     IDLE = "idle"
+
+    # A remark on a summary.
+    OUTLIERS = "outliers"
+    UNTIMED = "untimed"
 
     # A comparison without a verdict.
     ONE_PROGRAM = "one-program"
@@ -195,6 +203,7 @@ class ReasonCode(StrEnum):
     EXPONENT_OPEN = "exponent-open"
 
     # The end of measuring.
+    SHARE = "share"
     LAST_LOOK = "last-look"
     ALL_ROUNDS = "all-rounds"
     NOTHING_REMAINS = "nothing-remains"

@@ -25,6 +25,7 @@ from bench_framework.store import columns, layout
 from bench_framework.store.columns import CsvColumn, listed, metric_column
 from bench_framework.store.run_table import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
+from bench_framework.text.reasons import phrase
 
 Row = dict[str, Any]
 MIB: Final = 1 << 20
@@ -69,7 +70,9 @@ def _cell(at: Configuration, summaries: dict[str, Summary], blocks: Sequence[Blo
         "throughput": size / MIB / wall_s if size and wall_s > 0 else None,
         "rss_pct": 100 * peak.median / size if peak and size else None,
         "output_ok": all(answers) if answers else None,
-        "flags": ";".join(sorted({w for summary in main if summary for w in summary.warnings})),
+        "flags": ";".join(
+            sorted({phrase(w) for summary in main if summary for w in summary.warnings})
+        ),
         "counted_runs": max(counters, default=None),
         "instructions_spread": 100 * (counted.max / counted.min - 1)
         if counted and counted.min > 0

@@ -1,13 +1,15 @@
-"""Words of the differences between two builds."""
+"""Words of builds and of the differences between two of them."""
 
 from collections.abc import Iterable
+from pathlib import PurePath
 from typing import Final
 
 from bench_framework.model.facts.builds import Difference, SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.run import Build, Preload, Training
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
-from bench_framework.units import MINUS
+from bench_framework.units import MINUS, counted
 
 MOST_PACKAGES: Final = 8
 MOST_PARTS: Final = 4
@@ -34,6 +36,44 @@ def features(spec: BuildSpec) -> str:
 def profile(spec: BuildSpec) -> str:
     """Return the profile of a build, with the keys that the scenario sets."""
     return " ".join((spec.profile, *(f"{key}={value}" for key, value in spec.profile_keys)))
+
+
+def proof(preload: Preload) -> str:
+    """Return what a run outside timing showed about a preloaded library."""
+    return f"at least {counted(preload.allocations, 'allocation')} of the program reached it"
+
+
+def evidence(training: Training) -> str:
+    """Return what is known about a profile. It does not show that the compiler used it."""
+    missing = "" if training.missing is None else f" and none for {training.missing}"
+    return (
+        f"the profile counts {training.functions} functions, one of them {training.largest} times; "
+        "in local packages, the compiler found one that does not fit for "
+        f"{training.mismatches} functions{missing}"
+    )
+
+
+def settings(build: Build, spec: BuildSpec | None) -> dict[str, str]:
+    """Return the settings of a build that can change a program whose sources are the same."""
+    settings = {
+        **dict(build.tools),
+        **dict(build.settings),
+        "rustc": build.rustc,
+        "compiler wrapper": build.wrapper,
+        "linker": build.linker,
+        "preloaded library": str(build.preload) if build.preload else None,
+    }
+    if spec is not None:
+        commands = spec.by_commands
+        settings |= {
+            "features": features(spec),
+            "profile": profile(spec),
+            "flags": " ".join(spec.rustflags),
+            "patches": ", ".join(PurePath(path).name for path in spec.patches),
+            "profile-guided optimisation": "yes" if spec.pgo else None,
+            "build commands": "; ".join(commands.lines) if commands is not None else None,
+        }
+    return {name: value for name, value in settings.items() if value}
 
 
 def packages(changes: Iterable[Difference]) -> str:

@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Event, Severity
+from bench_framework.text.reasons import phrase
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")
@@ -56,13 +58,13 @@ def entry_of(key: str) -> Mapping[str, Any]:
 def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -> ErrorText:
     """Return the texts of an error such as ``BX101`` or ``BX107.no-metric``.
 
-    `values` are the values for the placeholders; None is an empty text. An entry that amends another
-    error is read `alone`, without the texts of its code.
+    `values` are the values for the placeholders. None is an empty text, and a reason its phrase. An
+    entry that amends another error is read `alone`, without the texts of its code.
     Raises `KeyError`: there is no such error, or a value is missing.
     """
     code, _, variant = key.partition(".")
     entry = table()[code][variant] if alone else entry_of(key)
-    given = {name: "" if value is None else value for name, value in values.items()}
+    given = {name: _filled(value) for name, value in values.items()}
     texts = {
         name: _Texts().vformat(entry[name], (), given)
         for name in ("message", "effect", "fix", "label", "note")
@@ -76,6 +78,10 @@ def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -
         texts.get("label", ""),
         texts.get("note") or None,
     )
+
+
+def _filled(value: object) -> object:
+    return phrase(value) if value is None or isinstance(value, Reason) else value
 
 
 def new_event(

@@ -15,8 +15,13 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.units import THIN_SPACE, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bench_framework.model.plan.looks import Looks
     from bench_framework.model.plan.plan import Plan
+    from bench_framework.model.plan.policies import HostPolicy, MeasurePolicy
     from bench_framework.model.plan.server import Server
+    from bench_framework.model.record.contention import Flag
 
 NOISE_FLOOR: Final = f"noise floor (95{THIN_SPACE}% interval)"
 """Name of `NoiseFloor.fraction`."""
@@ -186,6 +191,46 @@ def in_ascii(text: str) -> str:
 def server_starts(server: Server) -> str:
     """Return how often a server is started."""
     return f"started for each {server.restart} of a configuration"
+
+
+def sessions_of(measure: MeasurePolicy) -> str:
+    """Return the number of sessions: ``3 sessions``, ``2 to 6 sessions``."""
+    least = "" if measure.sessions_min is None else f"{measure.sessions_min} to "
+    return least + counted(measure.sessions, "session")
+
+
+def requirement(looks: Looks) -> str:
+    """Return how many rounds the comparisons need for a verdict."""
+    one = looks.family == 1
+    these = "this comparison needs" if one else f"these {looks.family} comparisons need"
+    return f"{these} at least {counted(looks.needed, 'round')}"
+
+
+def hosts_of(policy: HostPolicy) -> str:
+    """Return the requested hosts, such as ``3 hosts of each kind``."""
+    if policy.names:
+        return ", ".join(policy.names)
+    if policy.labels:
+        return f"one host for each of the labels {', '.join(policy.labels)}"
+    if policy.per_kind:
+        return f"{counted(policy.per_kind, 'host')} of each kind"
+    if policy.split_inputs:
+        return f"inputs on {counted(policy.split_inputs, 'host')} of one kind"
+    return "all hosts" if policy.everyone else f"any {counted(policy.any or 1, 'host')}"
+
+
+LOADS: Final[Mapping[Flag, str]] = {
+    "cpu": "CPU contention",
+    "steal": "CPU steal",
+    "memory": "memory pressure",
+    "swap": "swapping",
+    "throttled": "thermal throttling",
+}
+
+
+def loads(counts: Mapping[Flag, int]) -> str:
+    """Return the causes of disturbed samples with their numbers: ``CPU steal: 3, swapping: 1``."""
+    return ", ".join(f"{words}: {counts[flag]}" for flag, words in LOADS.items() if counts[flag])
 
 
 def plan_size(plan: Plan) -> str:

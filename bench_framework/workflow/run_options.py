@@ -18,6 +18,7 @@ from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_re
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import MERGE_BASE, Revisions
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -288,15 +289,15 @@ def plan_between(
 def source_of_revisions(plan: Plan) -> BuildSpec:
     """Return a build, all of which have the same source. Raises `UsageError`, BX110."""
     specs = plan.builds
-    reason = next(filter(None, (without_revisions(s.crate, s.registry) for s in specs)), "")
+    reason = next(filter(None, (without_revisions(s.crate, s.registry) for s in specs)), None)
     if plan.revisions is not None:
-        reason = "it has two revisions already"
+        reason = Reason(ReasonCode.AT_TWO_REVISIONS)
     elif plan.program is not None:
         reason = UNBUILT
     elif not specs:
-        reason = "it builds nothing"
+        reason = Reason(ReasonCode.NO_BUILD)
     elif not reason and len({spec.revision for spec in specs}) > 1:
-        reason = "one of its axes names revisions"
+        reason = Reason(ReasonCode.AXIS_OF_REVISIONS)
     if not reason:
         return specs[0]
     raise UsageError("BX110.not-at-two-revisions", scenario_path=plan.scenario_path, reason=reason)

@@ -16,6 +16,7 @@ from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Block, Look
 from bench_framework.text.numbers import format_clock, format_duration
+from bench_framework.text.words import requirement, sessions_of
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class Work:
         round_s = self.measured_s / done * len(self.plan.inputs)
         enough = math.ceil((looks.needed + measure.warmups_total) * round_s / 60)
         return (
-            f"; {looks.requirement}, and a round takes {format_clock(round_s)}: use --budget "
+            f"; {requirement(looks)}, and a round takes {format_clock(round_s)}: use --budget "
             f"{enough}m or a smaller input"
         )
 
@@ -228,7 +229,7 @@ def limit_text(update: progress.LimitKnown, measure: MeasurePolicy) -> str:
     """
     limit, rounds, budget_s = update.limit, counted(update.limit.rounds, "round"), measure.budget_s
     if measure.sessions > 1:
-        return f"{measure.sessions_text} of {counted(measure.session_rounds, 'round')}"
+        return f"{sessions_of(measure)} of {counted(measure.session_rounds, 'round')}"
     if update.round_s is None:
         return f"at most {rounds}" + ("" if budget_s is None else f" or {format_clock(budget_s)}")
     test = ["judged by a t test"] if limit.by_t else []

@@ -9,6 +9,7 @@ import pytest
 from bench_framework.store.finding import find_records
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
+from bench_framework.text.builds import evidence
 from tests.files import write_files
 from tests.integration import processes
 from tests.integration.processes import Done
@@ -110,7 +111,7 @@ def test_the_program_is_built_with_the_recorded_profile_of_its_training(
         "the profile counts 9 functions, one of them 1 times; in local packages, the compiler "
         "found one that does not fit for 0 functions and none for "
     )
-    assert trained.training.evidence == f"{expected}{trained.training.missing}"
+    assert evidence(trained.training) == f"{expected}{trained.training.missing}"
     (event,) = [event for event in record.events if event.code == "BX338"]
     assert event.message == "pgo=on: built with a profile (PGO), trained by `prog other.txt`"
     assert dict(event.details)["training"] == "prog other.txt"

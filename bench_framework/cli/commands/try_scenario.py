@@ -13,6 +13,7 @@ from bench_framework.errors import EXIT_NOT_MEASURED
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.text.answers import how_compared
+from bench_framework.text.builds import proof
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_duration, format_percent, format_size
 from bench_framework.units import counted
@@ -98,7 +99,7 @@ def _name(trial: Trial, plan: Plan) -> str:
 def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
     items = [("command", shlex.join(trial.target.argv))]
     if (preload := trial.target.preload) is not None:
-        items.append(("allocator", f"{preload} by LD_PRELOAD: {preload.proof}"))
+        items.append(("allocator", f"{preload} by LD_PRELOAD: {proof(preload)}"))
     if not trial.same_build:
         items.append(("build", "that of the baseline; its own build may give another result"))
     finished, output = trial.run.finished, trial.output

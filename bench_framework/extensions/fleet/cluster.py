@@ -35,6 +35,7 @@ from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.plan.policies import HostPolicy
+from bench_framework.text.words import hosts_of
 from bench_framework.version import __version__
 
 CONNECT_S = 10.0
@@ -189,7 +190,7 @@ class Cluster:
             waited += _RETRY_S
         if missing:
             names = ", ".join(sorted(map(str, places)))
-            details = (("requested", policy.text), ("hosts", names or "none"))
+            details = (("requested", hosts_of(policy)), ("hosts", names or "none"))
             raise MachineError("BX261", details=details, missing=missing, address=self._address)
         usable = [place for place in places if place.versions == versions()]
         if policy.any or policy.labels or policy == HostPolicy():

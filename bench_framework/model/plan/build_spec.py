@@ -10,12 +10,14 @@ from typing import Final
 
 from bench_framework.model.plan.arguments import Word
 from bench_framework.model.plan.command_build import CommandBuild
+from bench_framework.model.reasons import Reason, ReasonCode
 
 BUILTIN: Final = "builtin"
 """In place of the path of a crate: the crates that come with benchctl."""
 PROGRAM: Final = "program"
 """Id of the build of a program that benchctl does not build."""
-UNBUILT: Final = "a program that is not built has no revision"
+UNBUILT: Final = Reason(ReasonCode.NOT_BUILT)
+"""A program that is not built has no revision."""
 
 
 def stable_id(*parts: object) -> str:
@@ -24,12 +26,11 @@ def stable_id(*parts: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def without_revisions(crate: str | None, registry: str | None) -> str:
-    """Return the reason why a crate has no revisions; empty if it has."""
+def without_revisions(crate: str | None, registry: str | None) -> Reason | None:
+    """Return the reason why a crate has no revisions; `None` if it has."""
     if registry:
-        return "a released crate has versions and no revisions"
-    bundled = "the bundled workers have only the revision of this benchctl"
-    return bundled if crate == BUILTIN else ""
+        return Reason(ReasonCode.RELEASED_CRATE)
+    return Reason(ReasonCode.BUNDLED_WORKER) if crate == BUILTIN else None
 
 
 _LATER: Final = ("by_commands", "bench")

@@ -11,7 +11,6 @@ from typing import Any, Final
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan, Role
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.model.plan.policies import MeasurePolicy
-from bench_framework.units import counted
 
 GRID: Final = (12, 18, 27, 40, 60, 90, 135, 200, 300, 450, 675, 1000)
 """Rounds of the looks, each about 1.5 times the previous one. Each look costs some level."""
@@ -81,14 +80,6 @@ class Looks:
         first, *_, last = (n // self.session_rounds for n in self.rounds)
         share = 1.0 if index == self.count - 1 else max(first, sessions) / last
         return 1 - LAST_SESSION_ERROR * share**3
-
-    @property
-    def requirement(self) -> str:
-        """The number of comparisons and of their rounds, as a sentence."""
-        these = (
-            "this comparison needs" if self.family == 1 else f"these {self.family} comparisons need"
-        )
-        return f"{these} at least {counted(self.needed, 'round')}"
 
     def needed_with(self, runs: int) -> int:
         """Return the rounds that a comparison of so many runs per round needs for its level.

@@ -20,7 +20,6 @@ from bench_framework.model.plan.written import (
     written_as,
 )
 from bench_framework.model.verdict import Thresholds
-from bench_framework.units import counted
 
 AnswerKind = Literal["exact", "sorted-lines", "json", "none"]
 _EDITED: Final = frozenset({"sorted-lines", "json"})
@@ -147,12 +146,6 @@ class MeasurePolicy:
         """Smallest number of sessions that are measured."""
         return self.sessions if self.sessions_min is None else self.sessions_min
 
-    @property
-    def sessions_text(self) -> str:
-        """The number of sessions as a phrase: ``3 sessions``, ``2 to 6 sessions``."""
-        least = "" if self.sessions_min is None else f"{self.sessions_min} to "
-        return least + counted(self.sessions, "session")
-
     def sessions_in(self, rounds: int) -> int:
         """Return the number of sessions in which so many rounds are measured."""
         return min(self.sessions, -(-rounds // self.session_rounds))
@@ -191,19 +184,6 @@ class HostPolicy:
         """True if more than one host can be chosen."""
         numbers = (len(self.names), len(self.labels), self.any or 0, self.split_inputs or 0)
         return self.everyone or self.per_kind is not None or max(numbers) > 1
-
-    @property
-    def text(self) -> str:
-        """The hosts as a phrase, such as ``3 hosts of each kind``."""
-        if self.names:
-            return ", ".join(self.names)
-        if self.labels:
-            return f"one host for each of the labels {', '.join(self.labels)}"
-        if self.per_kind:
-            return f"{counted(self.per_kind, 'host')} of each kind"
-        if self.split_inputs:
-            return f"inputs on {counted(self.split_inputs, 'host')} of one kind"
-        return "all hosts" if self.everyone else f"any {counted(self.any or 1, 'host')}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,18 +26,9 @@ SWAP_PAGES: Final = 256
 """Threshold for a flag: pages moved to or from swap during a block. 256 pages of 4 KiB are 1 MiB.
 Fewer pages are normal background activity."""
 
-WORDS: Final[dict[Flag, str]] = {
-    "cpu": "CPU contention",
-    "steal": "CPU steal",
-    "memory": "memory pressure",
-    "swap": "swapping",
-    "throttled": "thermal throttling",
-}
-"""Description of each flag, in the order of reports."""
-
 
 def flags(block: Block) -> tuple[Flag, ...]:
-    """Return the flags of a block in the order of `WORDS`, empty for an undisturbed block.
+    """Return the flags of a block in the order of reports, empty for an undisturbed block.
 
     CPU and I/O pressure are recorded, but they set no flag: the kernel includes the time that the
     measured program itself waits for the disk, and that its own threads wait for each other.
@@ -56,4 +47,4 @@ def flags(block: Block) -> tuple[Flag, ...]:
         "swap": swapped > SWAP_PAGES,
         "throttled": (s.throttle_events or 0) > 0,
     }
-    return tuple(flag for flag in WORDS if is_set[flag])
+    return tuple(flag for flag in is_set if is_set[flag])

@@ -8,7 +8,6 @@ from typing import Final, Literal
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL, WORK_TIMES
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.sensors import PageCache, Sensors
-from bench_framework.units import counted
 
 SIGNAL_BASE: Final = 128
 """A program that was killed by signal n has the exit code 128 + n."""
@@ -110,9 +109,7 @@ class Block:
     @property
     def failure(self) -> Reason:
         """Return how a run failed, for a block with a failed run."""
-        if self.message:
-            return message(self.message)
-        return Reason(ReasonCode.TIMED_OUT if self.timed_out else ReasonCode.RUN_FAILED)
+        return message(self.message or self.status)
 
     @property
     def output_reason(self) -> Reason:
@@ -168,11 +165,6 @@ class Preload:
     def __str__(self) -> str:
         return f"{self.name} ({self.source})" if self.source else self.name
 
-    @property
-    def proof(self) -> str:
-        """Return what a run outside timing showed."""
-        return f"at least {counted(self.allocations, 'allocation')} of the program reached it"
-
 
 @dataclass(frozen=True, slots=True)
 class Training:
@@ -195,16 +187,6 @@ class Training:
     """Functions of local packages for which the compiler found no profile, `None` if it did not say."""
     skipped: tuple[tuple[str, str], ...] = ()
     """Command line and failure of each training run that failed. The profile does not contain it."""
-
-    @property
-    def evidence(self) -> str:
-        """Return what is known about the profile. It does not show that the compiler used it."""
-        missing = "" if self.missing is None else f" and none for {self.missing}"
-        return (
-            f"the profile counts {self.functions} functions, one of them {self.largest} times; in "
-            f"local packages, the compiler found one that does not fit for {self.mismatches} "
-            f"functions{missing}"
-        )
 
 
 @dataclass(frozen=True, slots=True)

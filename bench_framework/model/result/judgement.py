@@ -62,7 +62,7 @@ class Summary:
     min: float
     max: float
     p95: float | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Reason, ...] = ()
 
 
 Family = Literal[

@@ -13,7 +13,7 @@ from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import value_cell
-from bench_framework.text.builds import features, profile
+from bench_framework.text.builds import evidence, features, profile
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import (
     DASH,
@@ -74,7 +74,7 @@ def _row(data: ReportData, b: Build) -> Row:
     duration = format_clock(b.build_s) if b.build_s is not None else "cached" if b.cached else DASH
     reached = {
         "linked by": b.linker,
-        "PGO:": b.training and b.training.evidence,
+        "PGO:": b.training and evidence(b.training),
         "LD_PRELOAD:": b.preload,
     }
     flags = (_flags(spec), *(f"{name} {value}" for name, value in reached.items() if value))

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import METRICS
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.gate_policy import budget_limit, unit_of
@@ -19,7 +20,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _selection(scenario, ("gate", "cells"), gate.cells)
     reason = worker.without_revisions
     if not reason and any(setting.revision for _, setting in scenario.settings):
-        reason = "an axis of this scenario names revisions"
+        reason = Reason(ReasonCode.AXIS_OF_REVISIONS)
     if gate.against and reason:
         yield scenario.value_problem(
             ("gate", "against"), "BC108.gate-against-without-effect", reason=reason

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from bench_framework.model.plan.build_spec import BUILTIN, UNBUILT, without_revisions
+from bench_framework.model.reasons import Reason
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, Scalar, is_null
 from bench_framework.scenario.schema.parts import Commands
@@ -172,8 +173,8 @@ class Worker(Part):
         return self.crate == BUILTIN if self.contract is None else self.contract
 
     @property
-    def without_revisions(self) -> str:
-        """The reason why the program has no revisions; empty if it has."""
+    def without_revisions(self) -> Reason | None:
+        """The reason why the program has no revisions; `None` if it has."""
         unbuilt = self.command is not None
         return UNBUILT if unbuilt else without_revisions(self.crate, self.registry)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.machine import Variables
 from bench_framework.model.record.run import Build, Event, Training
+from bench_framework.text.builds import evidence, proof
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_size
 from bench_framework.units import counted
@@ -31,7 +32,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         if (preload := build.preload) is None:
             continue
         least = format_size(preload.least_peak_bytes)
-        details = (("library", preload.path), ("sha256", preload.sha256), ("proof", preload.proof))
+        details = (("library", preload.path), ("sha256", preload.sha256), ("proof", proof(preload)))
         yield new_event(
             "BX336", "note", details=details, labels=labels, preload=preload, least=least
         )
@@ -45,7 +46,7 @@ def _trained(build: Build, training: Training, labels: str, plain: Build | None)
         *(("training", command) for command in training.commands),
         *(("left out", f"{command}: {reason}") for command, reason in training.skipped),
         ("profile", f"sha256 {training.sha256}, merged by {training.tool}"),
-        ("functions", training.evidence),
+        ("functions", evidence(training)),
     )
     if plain is not None and build.code_sha256 and build.code_sha256 == plain.code_sha256:
         return new_event("BX338.equal", details=details, labels=labels, first=first, more=more)

@@ -19,6 +19,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.plan.arguments import INPUT
 from bench_framework.model.plan.plan import CacheState
 from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block, PreparedInput
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.model.verdict import Verdict
@@ -264,8 +265,9 @@ def test_blocks_without_a_cache_state_are_unknown(data: Path) -> None:
     plan, _ = plan_with(data, {"a": "warm", "b": "cold"})
     block = Block(0, 1, 0, plan.cells[1].id, warmup=False, status="ok", started_at="")
     assert cell_state.observed_cache([block]) == "unknown"
-    assert phrase(cell_state.cache_refusal(plan.cells[1], [block])) == (
-        "cache state not verified: 1 of 1 samples were not verified as cold (round 1: not checked)"
+    unchecked = Reason(ReasonCode.NOT_CHECKED)
+    assert cell_state.cache_refusal(plan.cells[1], [block]) == Reason(
+        ReasonCode.CACHE_NOT_VERIFIED, (1, 1, "cold", 1, unchecked)
     )
     assert set(cell_state.needed_caches(plan.cells)) == {
         c.id for c in plan.cells

@@ -10,6 +10,7 @@ from bench_framework.compare import cell_state, samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Block
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.model.result.judgement import Comparison, Judgement
@@ -91,10 +92,9 @@ def test_more_than_five_percent_of_them_refuse_the_cell() -> None:
     example = Study(control=False)
     judgement = judged(example, {"b": (7, 30, 31)})
     assert comparison_of(example, judgement).verdict is Verdict.NOT_COMPARABLE
-    assert phrase(comparison_of(example, judgement).reason) == (
-        "cache state not verified: 3 of 40 samples were not verified as cold "
-        "(round 7: 12 % of its pages were in memory)"
-    )
+    parts = 3, 40, "cold", 7, "12 % of its pages were in memory"
+    reason = comparison_of(example, judgement).reason
+    assert reason == Reason(ReasonCode.CACHE_NOT_VERIFIED, parts)
 
 
 def test_failures_and_unseen_rounds_count_together() -> None:
@@ -107,7 +107,7 @@ def test_failures_and_unseen_rounds_count_together() -> None:
     assert "1 of 38 samples" in phrase(both.reason)
     failed = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10, 11)))
     assert failed.verdict is Verdict.FAILED
-    assert phrase(failed.reason) == "exit 9 (round 9; 3 of 40 rounds)"
+    assert failed.reason == Reason(ReasonCode.FAILED_IN_ROUNDS, (message("exit 9"), 9, 3, 40))
 
 
 def test_warm_runs_are_verified_only_in_plans_with_cold_ones() -> None:

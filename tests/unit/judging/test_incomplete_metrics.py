@@ -10,9 +10,9 @@ from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import JudgePolicy, MeasurePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.reasons import phrase
 from tests.unit.judging.conftest import Crossed, Study, timing
 
 STUDY = Study(
@@ -39,7 +39,8 @@ def test_the_best_group_has_no_variant_that_often_lacks_its_metric(share: int, b
     pair = STUDY.comparison(judged, "c", "latency")
     assert pair.verdict is (Verdict.FAILED if best == "b" else Verdict.BETTER)
     if best == "b":
-        assert phrase(pair.reason) == "latency could not be read in 20 of 40 rounds: nothing"
+        parts = "latency", 20, 40, "nothing"
+        assert pair.reason == Reason(ReasonCode.UNREADABLE_METRIC, parts)
     assert STUDY.comparison(judged, "b", "latency").verdict is Verdict.BETTER
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
@@ -148,10 +149,9 @@ def test_a_mode_that_fell_back_is_not_compared_as_the_requested_mode() -> None:
     fell = (Receipt(effective={"arm": "read"}),)
     judged = example.judge(changed(blocks, example.cell("mmap").id, receipts=fell))
     results = example.comparison(judged, "mmap")
-    assert (results.verdict, phrase(results.reason)) == (
-        Verdict.NOT_COMPARABLE,
-        "arm: requested mmap, actual read",
-    )
+    differs = Reason(ReasonCode.AXIS_DIFFERS, ("arm", "mmap", "read"))
+    assert results.verdict is Verdict.NOT_COMPARABLE
+    assert results.reason == Reason(ReasonCode.MODE_DIFFERS, (differs,))
     assert "BX305" in {e.code for e in judged.events}
     assert judged.status == "not comparable"
 

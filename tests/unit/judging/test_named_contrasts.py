@@ -7,7 +7,7 @@ from bench_framework.features.judge import judge
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import JudgePolicy, MeasurePolicy
-from bench_framework.text.reasons import phrase
+from bench_framework.model.reasons import Reason, ReasonCode
 from tests.unit.judging.conftest import Study, timing
 
 TIMES = {"a": 0.0, "quick": -0.3, "medium": -0.1, "alike": -0.1}
@@ -30,7 +30,7 @@ def test_measuring_goes_on_until_a_contrast_is_conclusive() -> None:
     assert Analysis(example.plan, blocks, here, 0, 18).report.stop
     outcome = Analysis(plan, blocks, here, 0, 18).report
     assert not outcome.stop
-    assert phrase(outcome.reason) == "1 of 4 comparisons still open"
+    assert outcome.reason == Reason(ReasonCode.STILL_OPEN, Reason(ReasonCode.SHARE, (1, 4)))
     # The live table shows the comparisons with the baseline, and only `far` may leave.
     assert [c.cell_id for c in outcome.verdicts] == [example.cell(a).id for a in list(arms)[1:]]
     assert outcome.settled == (example.cell("far").id,)

@@ -13,7 +13,7 @@ from bench_framework.compare import data_quality, exact_metrics, medians, sample
 from bench_framework.features.scaling import compute as scaling
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
-from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record import contention
 from bench_framework.model.record.run import Block, Build
 from bench_framework.model.record.sensors import Sensors
@@ -65,7 +65,7 @@ def test_a_summary_describes_all_rounds_and_deletes_none() -> None:
     summary = require(medians.summarise(sample, "wall"))
     assert (summary.median, summary.min, summary.max, summary.n_rounds) == (1.02, 0.9, 9.0, 7)
     assert (summary.lo, summary.hi) == (0.9, 9.0)
-    assert summary.warnings == ("outliers: 1 of 7 rounds (kept)",)
+    assert summary.warnings == (Reason(ReasonCode.OUTLIERS, (1, 7)),)
     assert summary.p95 is None
 
 

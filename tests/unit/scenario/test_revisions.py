@@ -167,7 +167,7 @@ def test_an_axis_of_the_scenario_keeps_its_name(plans: Plans) -> None:
         (
             '{git: "https://example.org/c", bin: c}',
             "axes: {at: {old: {revision: v1}, now: {revision: v2}}}\nbaseline: {at: old}\n",
-            "one of its axes names revisions",
+            "an axis of this scenario names revisions",
         ),
     ],
 )

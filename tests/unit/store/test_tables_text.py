@@ -16,6 +16,7 @@ import pytest
 from bench_framework.errors import RecordError
 from bench_framework.model.facts import Claim, Compared
 from bench_framework.model.plan.looks import looks_of
+from bench_framework.model.reasons import message
 from bench_framework.model.record.run import Event
 from bench_framework.model.result.judgement import CellState, Judgement, NoiseFloor, Summary
 from bench_framework.model.verdict import Interval, Verdict
@@ -37,11 +38,12 @@ def judgement(measured: Record) -> Judgement:
     base, other, control = (cell.id for cell in plan.cells)
     interval = Interval(0.9, 0.8, 0.95, 0.99)
     intervals: dict[str, Any] = {"shown": interval, "unadjusted": interval, "p": 0.001}
+    few = (message("few"),)
     return Judgement(
         looks=looks_of(plan),
         states=tuple(CellState(key, "measured", 1, 0) for key in (base, other, control)),
         summaries=(
-            Summary(base, "wall", 1, 2, 0, 0.5, None, None, 0.5, None, 0.5, 0.5, None, ("few",)),
+            Summary(base, "wall", 1, 2, 0, 0.5, None, None, 0.5, None, 0.5, 0.5, None, few),
             Summary(base, "cpu", 1, 2, 0, 1.0, None, None, 1.0, None, 1.0, 1.0, None),
             Summary(base, "peak_rss", 1, 2, 0, 2**19, None, None, 2**19, None, 2**19, 2**20, None),
         ),

@@ -50,6 +50,14 @@ def test_a_reason_can_be_a_part_of_another_one() -> None:
     )
 
 
+def test_a_phrase_can_have_all_parts_with_a_separator() -> None:
+    axes = [Reason(ReasonCode.AXIS_DIFFERS, (axis, "mmap", "read")) for axis in "ab"]
+    for code, separator in ((ReasonCode.MODE_DIFFERS, "; "), (ReasonCode.LIST, ", ")):
+        reason = Reason(code, tuple(axes))
+        assert phrase(reason) == separator.join(map(phrase, axes))
+        assert wire.load(Reason, "claims.json", wire.dump(Reason, reason)) == reason
+
+
 def test_the_words_of_a_reason_change_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = wire.adapter(Reason).dump_json(ONE_PROGRAM)
     monkeypatch.setattr(reasons, "phrases", lambda: dict.fromkeys(ReasonCode, "other words"))

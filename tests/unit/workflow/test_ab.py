@@ -23,6 +23,7 @@ from bench_framework.model.result.judgement import CellState, Comparison, Family
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.text.words import sessions_of
 from bench_framework.units import THIN_SPACE
 from bench_framework.workflow.scenarios.command_lines import Commands, once, plan_commands
 from tests.build import make_comparison, require
@@ -339,7 +340,7 @@ def test_each_verdict_is_one_sentence() -> None:
 def test_sessions_are_a_number_or_a_range() -> None:
     def sessions(text: str) -> tuple[int, int | None, str]:
         measure = plan_of("./old", "./new", sessions=text).measure
-        return measure.sessions, measure.sessions_min, measure.sessions_text
+        return measure.sessions, measure.sessions_min, sessions_of(measure)
 
     assert sessions("3") == (3, None, "3 sessions")
     assert sessions("3..3") == (3, None, "3 sessions")

@@ -18,6 +18,7 @@ from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Answer, Build, Host, Look
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -198,7 +199,8 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
     ours = next(c for c in judged if c.cell_id == cell.id)
     theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
     assert ours.verdict is theirs.verdict is Verdict.FAILED
-    assert phrase(ours.reason) == phrase(theirs.reason) == "exit 9 (round 1; 20 of 20 rounds)"
+    failed = Reason(ReasonCode.FAILED_IN_ROUNDS, (message("exit 9"), 1, 20, 20))
+    assert ours.reason == theirs.reason == failed
 
 
 def test_an_axis_refuses_metrics_that_are_not_measured_in_rounds(tmp_path: Path) -> None:
