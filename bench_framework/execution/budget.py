@@ -170,7 +170,7 @@ def no_time_for_session(
     needed = session_s(plan, blocks, states, finished)
     if elapsed_s + needed <= budget_s * MOST_OVERRUN:
         return None
-    return Reason(ReasonCode.NO_TIME_FOR_SESSION, format_clock(needed))
+    return Reason(ReasonCode.NO_TIME_FOR_SESSION, needed)
 
 
 def may_be_cold(state: InputProgress) -> bool:

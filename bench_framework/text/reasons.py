@@ -9,7 +9,7 @@ from typing import Any, Final
 from bench_framework.model.reasons import Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.differences import signed_amount
-from bench_framework.text.numbers import format_percent, percent_up
+from bench_framework.text.numbers import format_clock, format_percent, percent_up
 from bench_framework.units import counted
 
 
@@ -27,6 +27,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "up": percent_up,
     "level": partial(format_percent, digits=4),
     "change": _change,
+    "clock": format_clock,
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
     "cells": partial(counted, noun="cell"),
