@@ -7,7 +7,7 @@ a single run or metric of one whose comparisons are judged.
 from collections.abc import Iterator
 
 from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, message
 from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.store.journal import Contents
 
@@ -37,10 +37,7 @@ def _failures(plan: Plan, contents: Contents) -> Iterator[tuple[str | None, Reas
     for cell in plan.cells:
         build = broken.get(plan.build_id(cell))
         if build is not None and cell.role is not Role.CONTROL:
-            yield (
-                cell.id,
-                message(build.message) if build.message else Reason(ReasonCode.BUILD_FAILED),
-            )
+            yield cell.id, build.failure
     for event in contents.events:
         if event.severity == "error":
             yield event.cell_id, message(event.message)
