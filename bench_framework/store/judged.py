@@ -2,10 +2,16 @@
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
+from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import wire
+
+VERSION: Final = 4
+"""Version of the file, not of the record: a judgement can be computed again, and runs cannot be."""
+OTHER_VERSION: Final = "BX412"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,14 +27,14 @@ class Judged:
 
 
 def load_judged(text: str | bytes) -> Judged:
-    """Read ``claims.json``. Raises `RecordError`: it is damaged (BX411), or of another format (BX412)."""
+    """Read ``claims.json``. Raises `RecordError`: it is damaged (BX411), or of another version (BX412)."""
     try:
         content = parse_json(text)
     except ValueError:
         content = None  # the message of pydantic names the place
     version = content.get("schema_version") if isinstance(content, dict) else None
-    if isinstance(version, int):
-        wire.require_version("claims.json", version)
+    if isinstance(version, int) and version != VERSION:
+        raise RecordError(f"{OTHER_VERSION}.other-judgement", version=version, known=VERSION)
     return wire.load(Judged, "claims.json", text)
 
 

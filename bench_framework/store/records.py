@@ -167,8 +167,8 @@ class Record:
         from bench_framework.store import judged, tables  # noqa: PLC0415 -- see above
 
         if judgement is not None:
-            version, name = wire.SCHEMA_VERSION, self.plan.name
-            content = judged.Judged(version, self.id, name, judgement, __version__)
+            name = self.plan.name
+            content = judged.Judged(judged.VERSION, self.id, name, judgement, __version__)
             layout.write_whole(self.path / layout.CLAIMS, judged.dump_judged(content))
         names = tables.write_tables(self.path, Source(self.plan, self.contents, judgement))
         self.renew(layout.CLAIMS, *names)
@@ -205,11 +205,22 @@ class Record:
             manifest.write_manifest(self.path, self._renewed)
 
     def judgement(self) -> Judgement | None:
-        """Return the saved judgement, if any. Raises the errors of `judged`."""
-        return judged.judgement if (judged := self.judged()) is not None else None
+        """Return the saved judgement, if any; `None` too if another version of benchctl must compute it again.
+
+        Raises `RecordError` (BX411): it is damaged.
+        """
+        from bench_framework.store.judged import OTHER_VERSION  # noqa: PLC0415 -- as in `save`
+
+        try:
+            judged = self.judged()
+        except RecordError as error:
+            if error.code != OTHER_VERSION:
+                raise
+            return None
+        return judged.judgement if judged is not None else None
 
     def judged(self) -> Judged | None:
-        """Return the saved judgement with the version that made it. Raises `RecordError` (BX411)."""
+        """Return the saved judgement with the version that made it. Raises `RecordError` (BX411, BX412)."""
         from bench_framework.store.judged import load_judged  # noqa: PLC0415 -- as in `save`
 
         path = self.path / layout.CLAIMS

@@ -25,8 +25,8 @@ from bench_framework.model.result.structure import (
     Structure,
 )
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.store import tables, wire
-from bench_framework.store.judged import Judged, dump_judged, load_judged
+from bench_framework.store import tables
+from bench_framework.store.judged import VERSION, Judged, dump_judged, load_judged
 from bench_framework.store.records import Record
 from bench_framework.store.source import Source
 from tests.unit.store.conftest import PLAN
@@ -118,7 +118,7 @@ def judgement(structure: Structure) -> Judgement:
 
 
 def test_a_judgement_with_its_structure_survives(judgement: Judgement) -> None:
-    judged = Judged(wire.SCHEMA_VERSION, "20260302T1704Z", "demo", judgement)
+    judged = Judged(VERSION, "20260302T1704Z", "demo", judgement)
     text = dump_judged(judged)
     assert load_judged(text) == judged
     assert dump_judged(load_judged(text)) == text
