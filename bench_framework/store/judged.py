@@ -34,7 +34,7 @@ def load_judged(text: str | bytes) -> Judged:
         content = None  # the message of pydantic names the place
     version = content.get("schema_version") if isinstance(content, dict) else None
     if isinstance(version, int) and version != VERSION:
-        raise RecordError(f"{OTHER_VERSION}.other-judgement", version=version, known=VERSION)
+        raise RecordError("BX412.other-judgement", version=version, known=VERSION)
     return wire.load(Judged, "claims.json", text)
 
 
