@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
-from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role, Variant
+from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
@@ -107,7 +107,7 @@ def _row(
         None if refused or baseline else data.comparison(cell.id, m) for m in (data.metric, CPU)
     )
     verdict = refused or (comparison.verdict if comparison and state.state == "measured" else None)
-    reason = reason_of(state, variant, comparison)
+    reason = reason_of(state, comparison)
     notes = (reason, stopped(data, cell.id), effect_note(comparison))
     time = scales[data.metric]
     judged = comparison_cells(comparison, data.claim_id(cell.id, data.metric))
@@ -145,18 +145,10 @@ def _row(
     return Row(tuple(cells), verdict, strong and summary is not None, baseline, reason)
 
 
-def reason_of(state: CellState, variant: Variant, comparison: Comparison | None) -> str:
+def reason_of(state: CellState, comparison: Comparison | None) -> str:
     """Return the reason why a row has no verdict or an inconclusive one."""
     if state.state == "not-started":
         return phrase(state.reason or Reason(ReasonCode.NOT_STARTED))
-    if state.state == "not-comparable":
-        requested = dict(variant.values)
-        changed = (
-            f"{axis}: {requested[axis]} was requested, {actual} was used"
-            for axis, actual in state.effective.items()
-            if requested.get(axis, actual) != actual
-        )
-        return "; ".join(changed) or phrase(state.reason)
     if state.refusal:
         return phrase(state.reason)
     return phrase(comparison.reason) if comparison else ""

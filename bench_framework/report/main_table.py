@@ -63,7 +63,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             Cell(row_note(data, cell, comparison)),
         )
         verdict = refused or (comparison.verdict if comparison else None)
-        reason = reason_of(state, variant, comparison)
+        reason = reason_of(state, comparison)
         rows.append(Row(cells, verdict, cell.id in data.ahead(item.id), _is_base(cell), reason))
     columns = (
         Column("Variant"),
@@ -218,7 +218,7 @@ def change_parts(comparison: Comparison, *, times: bool) -> tuple[str, str]:
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
-    reason, left = reason_of(state, data.variant_of(cell), comparison), stopped(data, cell.id)
+    reason, left = reason_of(state, comparison), stopped(data, cell.id)
     parts = [reason, left]
     if comparison is not None and not state.refusal:
         if comparison.verdict is Verdict.INCONCLUSIVE:

@@ -34,7 +34,7 @@ from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Cell, Dataset, Hole, Input, Plan, Role, Variant
 from bench_framework.model.plan.planned_comparisons import reference_pairs
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.reasons import Reason, message
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record import run
 from bench_framework.model.record.sensors import PageCache, Sensors
 from bench_framework.model.result.judgement import (
@@ -230,7 +230,10 @@ def refusal(variant: Variant, size: str) -> tuple[str, Reason | None]:
     if (variant.label, size) == ("smol+mimalloc", "200MiB"):
         return "other-output", message("digest 41ab… instead of 9f2c…")
     if (variant.label, size) == ("sequential+mimalloc", "50MiB"):
-        return "not-comparable", message("requested mimalloc, ran with the system allocator")
+        return "not-comparable", Reason(
+            ReasonCode.MODE_DIFFERS,
+            (Reason(ReasonCode.AXIS_DIFFERS, ("allocator", "mimalloc", "system")),),
+        )
     return "measured", None
 
 
