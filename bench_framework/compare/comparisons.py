@@ -87,9 +87,11 @@ def compare_inputs(
         judged: list[Comparison] = []
         for family, pairs in planned[input_id].items():
             for cell, ref, metric in pairs:
-                c = refused(by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric))
+                c = by_pair.get((cell.id, ref.id, metric)) or exact(cell, ref, metric)
                 judged.append(c if c.family == "exact" else replace(c, family=family))
-        judged = list(interim_analysis.make_inconclusive_where_control_differs(judged, here))
+        lowered = interim_analysis.make_inconclusive_where_control_differs(judged, here)
+        # A configuration that was not started has this reason, whatever its control shows.
+        judged = list(map(refused, lowered))
         count = len(planned[input_id].get("headline", ()))
         inputs.append(
             InputComparisons(

@@ -7,7 +7,7 @@ import pytest
 
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.policies import JudgePolicy
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
@@ -193,6 +193,14 @@ def test_an_unfinished_family_still_shares_the_planned_level() -> None:
     results = example.comparison(judged, "b")
     assert require(results.shown).level == pytest.approx(1 - 0.05 / (judged.looks.count * 14))
     assert sum(s.state == "not-started" for s in judged.states) == 6
+
+
+def test_a_configuration_that_was_not_started_says_so_where_the_control_differs() -> None:
+    example = Study(arms=("a", "b", "c"))
+    blocks = example.blocks(timing({"control": 0.3}, 0.01))
+    judged = example.judge([b for b in blocks if b.cell_id != example.cell("c").id])
+    reasons = {arm: example.comparison(judged, arm).reason for arm in ("b", "c")}
+    assert reasons == {"b": CONTROL_DIFFERS, "c": Reason(ReasonCode.NO_ROUND)}
 
 
 def test_a_metric_that_is_better_when_larger_is_judged_the_right_way_round() -> None:
