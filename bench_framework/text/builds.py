@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
-from bench_framework.model.facts.builds import Difference, SizeChange
+from bench_framework.model.facts.builds import SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.machine import Difference
 from bench_framework.model.record.run import Build, Preload, Training
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
@@ -19,6 +20,11 @@ def setting(change: Difference) -> str:
     """Return a setting with both values: ``rustc 1.94.0 → 1.95.0``, or ``flags none → -Ctarget-cpu=native``."""
     values = (value.removeprefix(f"{change.name} ") for value in (change.reference, change.value))
     return f"{change.name} {' → '.join(value or 'none' for value in values)}"
+
+
+def condition(change: Difference) -> str:
+    """Return a fact of a machine with both values: ``kernel: 6.1.0 → 6.8.0``."""
+    return f"{change.name}: {change.reference or 'unknown'} → {change.value or 'unknown'}"
 
 
 def package(change: Difference) -> str:

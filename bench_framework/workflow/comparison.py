@@ -23,6 +23,7 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role, Variant
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.model.plan.policies import Metric
+from bench_framework.model.record.machine import Difference
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
@@ -250,7 +251,7 @@ def compare_records(
     later: str,
     *,
     metrics: tuple[Metric, ...] | None = None,
-    forced: Sequence[str] = (),
+    forced: Sequence[Difference] = (),
 ) -> ComparisonPage:
     """Compare a later record with an earlier one. Nothing is written, and the result is exploratory.
 

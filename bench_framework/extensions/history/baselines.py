@@ -11,6 +11,7 @@ from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
 from bench_framework.store.records import Record
+from bench_framework.text.builds import condition
 from bench_framework.workflow.acceptance import Acceptance
 from bench_framework.workflow.comparison import ComparisonPage, RecordsDocument, compare_records
 from bench_framework.workflow.documents import FileDocument
@@ -121,7 +122,9 @@ def _replaced(results: Path, baseline: Baseline, *, force: bool) -> Baseline | N
 def _require_equal(key: str, before: Fingerprint, after: Fingerprint, /, **values: Any) -> None:
     """Refuse records of different machines. Raises `UsageError` with `key`."""
     if differences := before.differences(after):
-        raise UsageError(key, details=tuple(("differs", text) for text in differences), **values)
+        raise UsageError(
+            key, details=tuple(("differs", condition(one)) for one in differences), **values
+        )
 
 
 def compare(

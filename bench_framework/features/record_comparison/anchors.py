@@ -9,7 +9,7 @@ from bench_framework.compare import same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.record.machine import format_variables
+from bench_framework.model.record.machine import Difference, format_variables
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.store.journal import Contents
@@ -180,7 +180,7 @@ def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> str:
     return " and ".join(parts)
 
 
-def conditions(before: Host, after: Host) -> tuple[str, ...]:
+def conditions(before: Host, after: Host) -> tuple[Difference, ...]:
     """Return the differences between two machines that make times not comparable."""
     return _differences(
         ("CPU", before.cpu, after.cpu),
@@ -192,7 +192,7 @@ def conditions(before: Host, after: Host) -> tuple[str, ...]:
     )
 
 
-def remarks(before: Host, after: Host) -> tuple[str, ...]:
+def remarks(before: Host, after: Host) -> tuple[Difference, ...]:
     """Return differences that prevent no comparison; the anchors must show no effect."""
     old, new = (format_variables(host.variables) or "nothing set" for host in (before, after))
     return _differences(
@@ -205,5 +205,7 @@ def remarks(before: Host, after: Host) -> tuple[str, ...]:
     )
 
 
-def _differences(*facts: tuple[str, object, object]) -> tuple[str, ...]:
-    return tuple(f"{what}: {one} → {other}" for what, one, other in facts if one != other)
+def _differences(*facts: tuple[str, object, object]) -> tuple[Difference, ...]:
+    return tuple(
+        Difference(what, str(one), str(other)) for what, one, other in facts if one != other
+    )

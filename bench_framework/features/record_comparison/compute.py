@@ -24,12 +24,14 @@ from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan.plan import Cell
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.record.machine import Difference
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import NORMAL_95, expm1, log, t_quantile
 from bench_framework.stats.welch import Contrast
+from bench_framework.text.builds import condition
 
 PLACEMENT: Final = 0.005
 """The standard deviation between sessions, on the log scale, that every cell has at least.
@@ -72,15 +74,18 @@ def estimate(logs: Sequence[float]) -> Estimate | None:
 
 
 def bridge(
-    before: Side, after: Side, metrics: Sequence[Metric] = TIMES, *, forced: Sequence[str] = ()
+    before: Side,
+    after: Side,
+    metrics: Sequence[Metric] = TIMES,
+    *,
+    forced: Sequence[Difference] = (),
 ) -> Bridge:
     """Compare two records.
 
     The cells of the earlier record are the references. The scenario of the later one determines
     margins and level. Times are compared through anchors, binary sizes as exact values.
 
-    `forced` are differences of the machines, such as ``memory: 8 GiB → 16 GiB``, in spite of which
-    the records are compared.
+    `forced` are differences of the machines in spite of which the records are compared.
     """
     records = _Records(before, after, forced)
     times = [m for m in metrics if m in TIMES]
@@ -91,8 +96,8 @@ def bridge(
     return Bridge(
         before.record_id,
         after.record_id,
-        records.conditions,
-        anchors.remarks(before.host, after.host),
+        tuple(map(condition, records.conditions)),
+        tuple(map(condition, anchors.remarks(before.host, after.host))),
         tuple(rows),
         anchors.unmatched(before, after, records.matches),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
@@ -105,15 +110,14 @@ def bridge(
 class _Records:
     """The two records, their common cells, and the conditions that differ."""
 
-    def __init__(self, before: Side, after: Side, forced: Sequence[str] = ()) -> None:
+    def __init__(self, before: Side, after: Side, forced: Sequence[Difference] = ()) -> None:
         self.before, self.after = before, after
         self.matches = anchors.matches(before, after)
         self.anchors = [match for match in self.matches if match.role == "anchor"]
         conditions = anchors.conditions(before.host, after.host)
         self.refused = () if forced else conditions
-        known = {text.partition(":")[0] for text in forced}
-        rest = (text for text in conditions if text.partition(":")[0] not in known)
-        self.conditions = (*forced, *rest)
+        known = {difference.name for difference in forced}
+        self.conditions = (*forced, *(one for one in conditions if one.name not in known))
 
     def _sides(self, match: Match) -> tuple[tuple[Side, Cell], tuple[Side, Cell]]:
         return (self.before, match.before), (self.after, match.after)
@@ -129,7 +133,7 @@ class _Records:
     def _refusal(self, match: Match) -> tuple[Verdict, Reason] | None:
         """Return why a pair is not compared, regardless of its anchors, or `None`."""
         if self.refused:
-            listed = "; ".join(self.refused)
+            listed = tuple(map(condition, self.refused))
             return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_CONDITIONS, listed)
         for one, cell in self._sides(match):
             state = one.states.get(cell.id)

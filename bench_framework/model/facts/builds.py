@@ -2,17 +2,7 @@
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A setting or a package that differs."""
-
-    name: str
-    """Setting, such as ``compiler``, or name of the package."""
-    reference: str
-    """Value or version in the reference; empty if it has none."""
-    value: str
-    """The same in the variant."""
+from bench_framework.model.record.machine import Difference
 
 
 @dataclass(frozen=True, slots=True)

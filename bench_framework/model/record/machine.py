@@ -19,6 +19,18 @@ _GIB: Final = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting, a package or a fact of a machine that differs."""
+
+    name: str
+    """Setting, such as ``compiler``, or name of the package or of the fact."""
+    reference: str
+    """Value or version in the reference; empty if it has none."""
+    value: str
+    """The same in the variant, or on the other machine."""
+
+
+@dataclass(frozen=True, slots=True)
 class Fingerprint:
     """The facts of a machine that its times depend on and that stay equal between boots.
 
@@ -30,10 +42,10 @@ class Fingerprint:
     facts: Mapping[str, str]
     """Names of the facts and their values, to print them."""
 
-    def differences(self, other: Fingerprint) -> tuple[str, ...]:
-        """Return the facts that differ, such as ``kernel: 6.1.0 → 6.8.0``; empty if none does."""
+    def differences(self, other: Fingerprint) -> tuple[Difference, ...]:
+        """Return the facts that differ; empty if none does."""
         return tuple(
-            f"{name}: {value} → {other.facts.get(name, 'unknown')}"
+            Difference(name, value, other.facts.get(name, ""))
             for name, value in self.facts.items()
             if other.facts.get(name) != value
         )

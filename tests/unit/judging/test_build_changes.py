@@ -9,8 +9,9 @@ from bench_framework.compare.build_changes import LEAST_BYTES, changes_between
 from bench_framework.execution.build.configuration import settings_of
 from bench_framework.execution.build.messages import packages_of
 from bench_framework.execution.symbols import crate_of
-from bench_framework.model.facts.builds import Difference, SizeChange
+from bench_framework.model.facts.builds import SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
+from bench_framework.model.record.machine import Difference
 from bench_framework.model.record.run import Build, Preload
 from bench_framework.text import builds as words
 from tests.build import require

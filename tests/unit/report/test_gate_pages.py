@@ -8,12 +8,13 @@ from report_sample import gate_page_of, gate_row, sample
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.builds import BuildChanges, Difference
+from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.reasons import message
+from bench_framework.model.record.machine import Difference
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
