@@ -43,8 +43,8 @@ def document(
     draft = build_document(exploratory, only=("S03",))
     size = counted(looks.family, "comparison")
     run_line = (
-        f"{data.plan.name}  {title}, everything else equal  exploratory: chosen "
-        f"after the data were seen; {size}, Holm-adjusted"
+        f"{data.plan.name}  {title}, everything else equal  exploratory: "
+        f"chosen after measuring; {size}, Holm-adjusted"
     )
     return replace(draft, run_line=run_line, sections=(section,), claims=(), files=(), next=())
 
@@ -67,7 +67,7 @@ def _table(
     size = counted(looks.family, "comparison")
     caption = (
         f"{title} against {start}{chosen}, everything else equal, paired within "
-        f"rounds. Exploratory: chosen after the data were seen. {size}, Holm-adjusted, "
+        f"rounds. Exploratory: chosen after measuring. {size}, Holm-adjusted, "
         f"{interim_analyses(looks.count)}, family-wise level {format_percent(looks.level)}."
     )
     return Table(

@@ -237,7 +237,7 @@ def test_levels_of_an_axis_are_compared_with_equal_other_axes(tmp_path: Path) ->
         ("rayon + serde", "tokio + serde"): Verdict.BETTER,
     }
     text = " ".join(printed(table.document).split())
-    assert "exploratory: chosen after the data were seen; 2 comparisons, Holm-adjusted" in text
+    assert "exploratory: chosen after measuring; 2 comparisons, Holm-adjusted" in text
     assert "rayon: faster in 2 of 2." in text
 
 
