@@ -329,7 +329,11 @@ def _measure(
             outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ()
         )
 
-    from bench_framework.features.gate.question import can_decide
+    def can_decide(plan: Plan) -> bool:
+        # Asked after the warm-up; the module needs numpy.
+        from bench_framework.features.gate import question
+
+        return question.can_decide(plan)
 
     one_round: Reason | None = None
     if only_gate:
