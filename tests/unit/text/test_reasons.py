@@ -11,6 +11,7 @@ from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.store import wire
 from bench_framework.text import reasons
 from bench_framework.text.reasons import phrase, phrases
+from bench_framework.units import THIN_SPACE
 
 PACKAGE = Path(bench_framework.__file__).parent
 
@@ -86,3 +87,8 @@ def test_no_code_compares_the_words_of_a_reason() -> None:
             ):
                 wrong.append(f"{path.relative_to(PACKAGE)}:{node.lineno}")
     assert not wrong
+
+
+def test_a_count_of_one_has_no_plural() -> None:
+    few = Reason(ReasonCode.TOO_FEW_FOR_INTERVAL, (1, 0.995))
+    assert phrase(few) == f"an interval at 99.5{THIN_SPACE}% needs more than 1 round"
