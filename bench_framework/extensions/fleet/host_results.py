@@ -84,14 +84,14 @@ def compare_records_of_hosts(results: Path, names: Sequence[str]) -> HostPage:
 
 
 def _host_record(record: Record) -> HostRecord:
-    judgement = record.judgement()
-    if judgement is None:
+    judged = record.judged()
+    if judged is None:
         raise RecordError(
             "BX413.no-results-of-record", path=record.path, command=record.plan.command
         )
     machine = record_host(record)
     name = record.plan.invocation.host or machine.host_id
-    return HostRecord(name, record.id, machine, record.plan, judgement)
+    return HostRecord(name, record.id, machine, record.plan, judged.judgement)
 
 
 def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostRecord]) -> None:

@@ -1,5 +1,6 @@
 """Tests of `benchctl fleet compare` on records, and of what it refuses."""
 
+import json
 import random
 import shutil
 from collections.abc import Callable
@@ -181,6 +182,17 @@ def test_a_damaged_record_is_one_error(make: Make, name: str) -> None:
     first, second = make(1), make(2)
     (second / name).write_text('{"a": 1')
     assert refusal(first, second).code == "BX411"
+
+
+def test_results_of_another_version_are_computed_again_by_report(make: Make) -> None:
+    first, second = make(1), make(2)
+    path = second / layout.CLAIMS
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(stored | {"schema_version": 1}), encoding="utf-8")
+    error = refusal(first, second)
+    assert error.code == "BX412"
+    assert error.fix is not None
+    assert "benchctl report" in error.fix
 
 
 def test_a_missing_record_is_one_error(
