@@ -270,7 +270,7 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
     if c.verdict.worse:
         return "worse", Reason(ReasonCode.CONFIRMED)
     open_ = ReasonCode.INCONCLUSIVE if c.mde is None else ReasonCode.UNDETECTED
-    cause = c.reason or Reason(open_, c.mde or "")
+    cause = c.reason or Reason(open_, "" if c.mde is None else c.mde)
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)
 
