@@ -184,7 +184,7 @@ class ReportData:
 
     @cached_property
     def in_times(self) -> bool:
-        """True if changes of the main metric are factors on the whole page, see `differences.in_times`."""
+        """True if changes of the main metric are factors on the whole page, see `figures.in_times`."""
         return in_times(self.plan, self.judgement.comparisons)
 
     def control(self, input_id: str, metric: Metric) -> Comparison | None:

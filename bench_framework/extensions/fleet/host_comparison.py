@@ -94,7 +94,7 @@ class HostsCompared:
     results: tuple[HostResult, ...]
     kinds: tuple[KindSummary, ...]
     text: str = ""
-    """The sentence about it, without a full stop; empty until it is written."""
+    """The sentence about it, without a full stop."""
 
     @property
     def higher(self) -> bool:

@@ -33,7 +33,7 @@ class GatedPair:
     comparison: Comparison
     """Comparison over the rounds of the record, at the level of the gate."""
     claim: Claim | None = None
-    """The claim about the comparison, `None` without a figure."""
+    """The claim about the comparison, `None` if the metric of a side is not known."""
     reasons: tuple[Reason, ...] = ()
     """Reasons for the state."""
     again: Comparison | None = None
