@@ -259,7 +259,7 @@ class BlockRunner:
 
     def _timed_out(self, block: Block) -> Block:
         message = f"timed out after {shortest(self._timeout_s)} s"
-        return replace(block, status="timeout", timed_out=True, message=message)
+        return replace(block, status="timeout", message=message)
 
     def _check(self, target: Target, block: Block, runs: int) -> Block:
         if failure := failure_of(block.exit_codes, self._policy.exit_codes):

@@ -18,6 +18,8 @@ class ReasonCode(StrEnum):
     MESSAGE = "message"
     LIST = "list"
     BUILD_FAILED = "build-failed"
+    RUN_FAILED = "run-failed"
+    TIMED_OUT = "timed-out"
     FAILED_IN_WARM_UP = "failed-in-warm-up"
     FAILED_IN_ROUNDS = "failed-in-rounds"
     BASELINE_FAILED = "baseline-failed"

@@ -38,5 +38,18 @@ def load_judged(text: str | bytes) -> Judged:
     return wire.load(Judged, "claims.json", text)
 
 
+def present_judged(text: str | bytes) -> Judged | None:
+    """Read ``claims.json``; `None` if it is of another version, so that it must be computed again.
+
+    Raises `RecordError` (BX411): it is damaged.
+    """
+    try:
+        return load_judged(text)
+    except RecordError as error:
+        if error.code != OTHER_VERSION:
+            raise
+        return None
+
+
 dump_judged = partial(wire.dump, Judged)
 """Return the text of the file."""

@@ -209,14 +209,10 @@ class Record:
 
         Raises `RecordError` (BX411): it is damaged.
         """
-        from bench_framework.store.judged import OTHER_VERSION  # noqa: PLC0415 -- as in `save`
+        from bench_framework.store.judged import present_judged  # noqa: PLC0415 -- as in `save`
 
-        try:
-            judged = self.judged()
-        except RecordError as error:
-            if error.code != OTHER_VERSION:
-                raise
-            return None
+        path = self.path / layout.CLAIMS
+        judged = present_judged(path.read_bytes()) if path.is_file() else None
         return judged.judgement if judged is not None else None
 
     def judged(self) -> Judged | None:

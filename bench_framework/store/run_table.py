@@ -162,7 +162,6 @@ def _outside_timing(at: Configuration, o: Observation, place: int, seq: int) -> 
         warmup=False,
         status=o.status,
         started_at=o.started_at,
-        timed_out=o.status == "timeout",
         message=o.message,
     )
     counts = {m: v if m in UNTIMED else int(v) for m, v in o.values.items()}

@@ -70,7 +70,6 @@ class Block:
     peak_rss_source: Literal["worker", "hyperfine", "server"] | None = None
     exit_codes: tuple[int | None, ...] = ()
     signal: str | None = None
-    timed_out: bool = False
     answer: Answer | None = None
     receipts: tuple[Receipt, ...] = ()
     """Receipt of each run for a worker with the contract, else empty."""
@@ -107,9 +106,15 @@ class Block:
         return self.user_s + self.sys_s
 
     @property
+    def timed_out(self) -> bool:
+        """True if a run was killed after its time limit."""
+        return self.status == "timeout"
+
+    @property
     def failure(self) -> Reason:
         """Return how a run failed, for a block with a failed run."""
-        return message(self.message or self.status)
+        code = ReasonCode.TIMED_OUT if self.timed_out else ReasonCode.RUN_FAILED
+        return message(self.message) if self.message else Reason(code)
 
     @property
     def output_reason(self) -> Reason:

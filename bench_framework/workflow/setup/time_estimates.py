@@ -102,10 +102,12 @@ def _read(folders: Iterable[Path], here: str) -> Iterator[EarlierRecord]:
 
 def _durations(folder: Path) -> tuple[dict[str, float], tuple[Comparison, ...]]:
     """Return seconds per block by cell id and the comparisons; none for an interrupted record."""
-    if (folder / layout.CLAIMS).is_file():
-        from bench_framework.store.judged import load_judged
+    from bench_framework.store.judged import present_judged
 
-        judgement: Judgement = load_judged((folder / layout.CLAIMS).read_bytes()).judgement
+    path = folder / layout.CLAIMS
+    judged = present_judged(path.read_bytes()) if path.is_file() else None
+    if judged is not None:
+        judgement: Judgement = judged.judgement
         walls = [s for s in judgement.summaries if s.metric == WALL and s.n_rounds]
         headline = tuple(c for c in judgement.comparisons if c.family == "headline")
         return {s.cell_id: s.mean * s.n_runs / s.n_rounds for s in walls}, headline

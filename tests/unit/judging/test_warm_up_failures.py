@@ -18,15 +18,15 @@ def block(seq: int, status: Status, message: str | None = None) -> Block:
     return Block(seq, seq + 1, 0, "c", warmup=True, status=status, started_at="", message=message)
 
 
-def during_warm_up(text: str) -> Reason:
-    return Reason(ReasonCode.FAILED_IN_WARM_UP, message(text))
+def during_warm_up(cause: Reason) -> Reason:
+    return Reason(ReasonCode.FAILED_IN_WARM_UP, cause)
 
 
 @pytest.mark.parametrize(
     ("status", "message", "state", "reason"),
     [
-        ("failed", "exit status 1", "failed", during_warm_up("exit status 1")),
-        ("timeout", None, "failed", during_warm_up("timeout")),
+        ("failed", "exit status 1", "failed", during_warm_up(message("exit status 1"))),
+        ("timeout", None, "failed", during_warm_up(Reason(ReasonCode.TIMED_OUT))),
         ("other-output", None, "other-output", Reason(ReasonCode.OTHER_OUTPUT)),
         ("ok", None, "not-started", Reason(ReasonCode.NO_ROUND)),
     ],

@@ -161,7 +161,7 @@ def test_a_damaged_number_of_cores_leaves_the_share_of_steal_empty(measured: Rec
 
 def test_a_block_that_was_killed_has_one_row(record: Record) -> None:
     nothing: dict[str, Any] = {"wall_s": (), "exit_codes": (), "receipts": (), "answer": None}
-    killed = block(0, "a" * 12, status="timeout", timed_out=True, **nothing)
+    killed = block(0, "a" * 12, status="timeout", **nothing)
     record.append(lines.Measured(killed))
     record.save()
     [row] = read(record.path / layout.RUNS)
