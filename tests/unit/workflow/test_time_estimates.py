@@ -1,6 +1,7 @@
 """Tests of the estimates from earlier records: durations and minimum detectable effects."""
 
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -125,13 +126,15 @@ def test_records_of_other_machines_and_damaged_ones_are_ignored(
     folder = copy_record(plain, results / plain.parent.name / plain.name)
     assert time_estimates.earlier_records(plain.parent.name, results) == ()
     monkeypatch.setattr(time_estimates, "this_host_id", lambda: "f" * 12)
-    for claims in (folder / "claims.json", None):  # without them, the journal has the durations
+    claims = folder / "claims.json"
+    other = re.sub('"schema_version": *[0-9]+', '"schema_version": 3', claims.read_text(), count=1)
+    # Without a judgement of this version, the journal has the durations.
+    for text, judged in ((claims.read_text(), True), (other, False), (None, False)):
+        claims.write_text(text) if text is not None else claims.unlink()
         (record,) = time_estimates.earlier_records(plain.parent.name, results)
         assert record.name == f"{plain.parent.name}/{plain.name}"
         assert record.seconds.keys() == {cell.id for cell in record.plan.cells}
-        assert bool(record.comparisons) == (claims is not None)
+        assert bool(record.comparisons) == judged
         assert {build.build_s for build in record.builds.values()} == {41.5}
-        if claims is not None:
-            claims.unlink()
     (folder / "journal.jsonl").write_text("{}\n")
     assert time_estimates.earlier_records(plain.parent.name, results) == ()
