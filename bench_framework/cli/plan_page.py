@@ -239,7 +239,7 @@ def _detectable(forecast: Forecast) -> str:
     if len(forecast.plan.variants) == 1:
         return ""
     if not resolution.by_metric:
-        without = "there is no earlier record of this workload on this machine"
+        without = "there is no earlier record with results of this workload on this machine"
         return f"known after the first interim analysis: {without}"
     sizes = " and ".join(
         f"{format_percent(math.ceil(mde * 1000) / 1000, decimals=1)} or more in {noun(metric)}"
