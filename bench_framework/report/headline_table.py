@@ -196,7 +196,7 @@ def effect_note(comparison: Comparison | None) -> str:
     if comparison is None or not _is_open(comparison):
         return ""
     needed = "" if comparison.rounds_needed is None else _needed([comparison])
-    return f"MDE {percent_up(comparison.mde or 0.0)}{needed}"
+    return "; ".join(filter(None, (f"MDE {percent_up(comparison.mde or 0.0)}", needed)))
 
 
 def effects_note(comparisons: Sequence[Comparison | None]) -> str:
@@ -207,7 +207,7 @@ def effects_note(comparisons: Sequence[Comparison | None]) -> str:
     sizes = sorted(c.mde or 0.0 for c in open_)
     least, most = percent_up(sizes[0]), percent_up(sizes[-1])
     span = least if least == most else f"{least} to {most}, depending on the variant"
-    needed = _needed(open_).removeprefix("; ").capitalize()
+    needed = capital(_needed(open_))
     limit = f"the smallest difference that this run could detect (MDE) is {span}."
     return f"Inconclusive rows: {limit} {needed}{'.' if needed else ''}".strip()
 
@@ -218,7 +218,7 @@ def _is_open(comparison: Comparison) -> bool:
 
 def _needed(comparisons: Sequence[Comparison]) -> str:
     """Return the rounds that detect a difference of the margin, "" if they were measured."""
-    head = f"; detecting {format_percent(comparisons[0].thresholds.margin)} needs"
+    head = f"detecting {format_percent(comparisons[0].thresholds.margin)} needs"
     known = [c.rounds_needed for c in comparisons if c.rounds_needed is not None]
     if len(known) < len(comparisons):
         return f"{head} more than 1000 rounds"

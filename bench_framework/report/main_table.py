@@ -24,6 +24,7 @@ from bench_framework.report.headline_table import (
 )
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.differences import page_factor
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH, format_size, show_change, show_factor
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
@@ -134,7 +135,7 @@ def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, 
 
 
 def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
-    appendix = f"{counted(rest, noun).capitalize()} in the appendix." if rest else ""
+    appendix = f"{capital(counted(rest, noun))} in the appendix." if rest else ""
     return f"{effects_note(compared)} {appendix}".strip()
 
 

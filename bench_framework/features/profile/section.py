@@ -104,7 +104,7 @@ def _functions(shares: ProfileShares, label: str, claims: list[Claim], number: i
         Column(CI, drop=2),
         Column("Inclusive %", "decimal"),
         Column(CI, drop=3),
-        Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
+        Column(f"{capital(shares.size.unit)}, self", "right", drop=1),
         Column("Runs", "right"),
         Column("In", drop=4),
         *((Column("Bucket", drop=5),) if shares.buckets else ()),
@@ -133,7 +133,7 @@ def _buckets(shares: ProfileShares, label: str, claims: list[Claim], number: int
         Column("Bucket"),
         Column("Self %", "decimal"),
         Column(CI, drop=2),
-        Column(f"{shares.size.unit.capitalize()}, self", "right", drop=1),
+        Column(f"{capital(shares.size.unit)}, self", "right", drop=1),
         Column("Runs", "right"),
     )
     caption = (

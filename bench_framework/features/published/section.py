@@ -19,6 +19,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH
 from bench_framework.text.published import measured_figure, needs_factors, published_figure
 from bench_framework.text.write import render
@@ -145,7 +146,7 @@ def _not_tested(claims: list[Claim]) -> Table:
         rows.append(Row((name, Cell(fact.figure or DASH), Cell(reason, None, claim.id))))
     columns = (Column("Statement"), Column("Published"), Column("Reason", prose=True))
     count = sum(len(_fact(claim).quotes) for claim in claims)
-    caption = f"{counted(count, 'statement').capitalize()} without a test, and why."
+    caption = f"{capital(counted(count, 'statement'))} without a test, and why."
     return Table("published-not-tested", caption, columns, tuple(rows), sortable=False)
 
 

@@ -45,7 +45,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
-    more = f" {counted(rest, 'more variant').capitalize()} in the tables." if rest > 0 else ""
+    more = f" {capital(counted(rest, 'more variant'))} in the tables." if rest > 0 else ""
     what = f"{capital(noun(data.metric))}{where}"
     band = f"band: margin of {format_percent(data.margin)}"
     verdicts = [point.verdict for point in points if not point.baseline]
