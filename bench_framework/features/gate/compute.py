@@ -269,8 +269,9 @@ def confirmed(c: Comparison | None, margin: float) -> tuple[PairState, Reason]:
         return "passed", Reason(ReasonCode.NOT_CONFIRMED)
     if c.verdict.worse:
         return "worse", Reason(ReasonCode.CONFIRMED)
-    open_ = ReasonCode.INCONCLUSIVE if c.mde is None else ReasonCode.UNDETECTED
-    cause = c.reason or Reason(open_, "" if c.mde is None else c.mde)
+    cause = c.reason or Reason(ReasonCode.INCONCLUSIVE)
+    if c.reason is None and c.mde is not None:
+        cause = Reason(ReasonCode.UNDETECTED, c.mde)
     state: PairState = "failed" if c.verdict in _BROKEN else "not-judged"
     return state, Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)
 
