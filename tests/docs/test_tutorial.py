@@ -115,6 +115,7 @@ def test_the_shape_of_an_output_has_no_figures(printed: str, missing: str | None
     assert missing_part(expected, printed) == missing
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_the_commands_of_the_page_print_its_outputs_on_its_crate(
     crate: Path, monkeypatch: pytest.MonkeyPatch

@@ -41,9 +41,10 @@ HOLES = {"excluded", "no-step", "several-axes", "unavailable", "unselected"}
 OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
 
 
-# Five builds of the same worker as that of runtimes, with the instructions of this processor.
+# The other two make five builds each of the same worker.
 @pytest.mark.parametrize(
-    "name", ["runtimes", pytest.param("tokio", marks=pytest.mark.release), "smol"]
+    "name",
+    [*(pytest.param(name, marks=pytest.mark.release) for name in ("runtimes", "tokio")), "smol"],
 )
 def test_all_variants_run_in_the_requested_mode_with_equal_output(
     benchctl: Run, checkout: Path, tmp_path: Path, name: str

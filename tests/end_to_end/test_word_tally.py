@@ -8,9 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.end_to_end.conftest import FAST_BUILD
+
 pytestmark = pytest.mark.slow
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-SMALL = ("-S", "axes.size=[200kB, 400kB]", "-S", "measure.rounds=6", "-S", "measure.until=rounds")
+SMALL = (
+    *FAST_BUILD,
+    *("-S", "axes.size=[200kB, 400kB]"),
+    *("-S", "measure.rounds=6", "-S", "measure.until=rounds"),
+)
 
 
 def test_its_modes_run_as_requested_and_count_the_same_words(

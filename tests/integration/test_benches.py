@@ -163,6 +163,7 @@ def test_a_slower_benchmark_fails_the_gate(crate: Crate) -> None:
     assert "time per iteration" in " ".join(done.stdout.split())
 
 
+@pytest.mark.release
 def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:
     targets = ("--bench", "by_criterion", "--bench", "by_divan")
     ids = ("--id", "sum[[]n]/1000", "--id", "*::1000")
@@ -177,6 +178,7 @@ def test_a_self_test_slows_the_harnesses_down(crate: Crate) -> None:
     assert equal["growth"] == pytest.approx(0, abs=1)
 
 
+@pytest.mark.release
 def test_the_commit_that_slows_a_benchmark_down_is_found(crate: Crate) -> None:
     with_slower_commit(crate)
     # An id of criterion contains the signs of a pattern.
@@ -191,6 +193,7 @@ def test_the_commit_that_slows_a_benchmark_down_is_found(crate: Crate) -> None:
     assert document["commit"]["subject"] == "slower"
 
 
+@pytest.mark.release
 def test_the_history_of_a_benchmark_follows_its_time_per_iteration(crate: Crate) -> None:
     with_slower_commit(crate)
     one = "worker: {crate: ., bench: {target: by_divan, only: ['*::10000']}}"

@@ -119,6 +119,7 @@ def test_a_regression_of_a_c_program_is_found(tmp_path: Path) -> None:
         assert project("verify", str(record)).returncode == 0
 
 
+@pytest.mark.release
 def test_a_library_of_the_build_is_part_of_the_program(tmp_path: Path) -> None:
     files = {"Makefile": MAKEFILE, "tool.c": TOOL, "work.c": WORK.format(note=0, turns=8)}
     given = worker(build=[["make", "build/tool"]], program="build/tool")

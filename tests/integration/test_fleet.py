@@ -84,6 +84,7 @@ def test_a_killed_worker_loses_its_record_and_resumes(make: Callable[..., Machin
     assert len(ended) == ROUNDS + 1
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_killed_scheduler_ends_worker_and_client(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host", 0.03)
@@ -224,6 +225,7 @@ def test_an_error_of_the_host_is_reported_here(make: Callable[..., Machine]) -> 
     assert "host     rack-7" in text
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_tls(make: Callable[..., Machine], tmp_path: Path) -> None:
     client, host = make("client"), make("host")

@@ -89,6 +89,7 @@ def programs_in(machine: Machine) -> set[str]:
     return {path.name for path in machine.path.glob("cache/binaries/*")}
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_the_client_builds_for_hosts_without_cargo(project: Project) -> None:
     hosts = {f"rack-{n}": project.host(str(n), cargo=False) for n in (7, 8)}

@@ -278,7 +278,13 @@ def state_of(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("linked", [False, True], ids=["main worktree", "linked worktree"])
+@pytest.mark.parametrize(
+    "linked",
+    [
+        pytest.param(False, id="main worktree", marks=pytest.mark.release),
+        pytest.param(True, id="linked worktree"),
+    ],
+)
 @pytest.mark.parametrize(
     ("words", "code"),
     [

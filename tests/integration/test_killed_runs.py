@@ -118,6 +118,7 @@ def kill(folder: Folder, when: Callable[[], bool], after_s: float) -> None:
         process.wait()
 
 
+@pytest.mark.release
 def test_ten_kills_change_no_verdict(folder_of: Callable[[str], Folder]) -> None:
     whole, cut = folder_of("whole"), folder_of("cut")
     assert (

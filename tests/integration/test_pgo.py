@@ -134,6 +134,7 @@ def test_the_program_is_built_with_the_recorded_profile_of_its_training(
     assert (half.ok, half.cached, half.build_s) == (True, False, None)
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_all_configurations_train_whatever_is_measured_and_one_may_fail(
     benchctl: Benchctl, tmp_path: Path
@@ -159,6 +160,7 @@ def test_all_configurations_train_whatever_is_measured_and_one_may_fail(
     assert dict(event.details)["left out"] == f"{command}: {reason}"
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_path: Path) -> None:
     (tmp_path / "other.txt").write_text("fast\n")
@@ -173,12 +175,12 @@ def test_a_training_command_need_not_write_the_answer(benchctl: Benchctl, tmp_pa
     ("pgo", "word", "message"),
     [
         ("true", "bad", "the training failed: exit status 3"),
-        pytest.param("true", "abort", "the training wrote no profile", marks=pytest.mark.slow),
+        pytest.param("true", "abort", "the training wrote no profile", marks=pytest.mark.release),
         pytest.param(
             "true",
             "slow",
             "the training timed out after 2 s; instrumented programs are slower",
-            marks=pytest.mark.slow,
+            marks=pytest.mark.release,
         ),
         ('{train: [./none, "{bin}"]}', "fast", "the training failed: cannot start ./none"),
     ],

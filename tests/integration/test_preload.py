@@ -103,8 +103,8 @@ def crate(folder: Path, *, library: bool) -> str:
     "kind",
     [
         "C program",
-        "crate with a library",
-        pytest.param("crate without a library", marks=pytest.mark.slow),
+        pytest.param("crate with a library", marks=pytest.mark.release),
+        pytest.param("crate without a library", marks=pytest.mark.release),
     ],
 )
 @pytest.mark.slow

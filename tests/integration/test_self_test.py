@@ -113,6 +113,7 @@ def test_noise_is_no_result(tmp_path: Path) -> None:
     assert document["detections"] == {"count": 0, "gates": 0, "at_least": 0.0}
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_suite_is_tested_scenario_by_scenario_with_its_shares(tmp_path: Path) -> None:
     fake_hyperfine(tmp_path, rules(("0.5", 0.075)))

@@ -209,6 +209,7 @@ def test_a_server_that_dies_in_some_samples_is_reported_with_its_last_lines(
     assert {block["status"] for block in blocks(folder)} == {"ok", "failed"}
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_a_server_that_does_not_end_is_killed_and_its_sample_fails(runs: Runs) -> None:
     done = runs("run", "s.yaml", code=3, IGNORES_TERM="1")

@@ -115,7 +115,11 @@ def test_a_gate_of_a_folder_has_one_result(suite: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("even_s", "slow_s", "word", "code"),
-    [(0.05, 0.045, "keep", 0), (0.05, 0.05, "discard", 1), (0.045, 0.055, "discard", 1)],
+    [
+        (0.05, 0.045, "keep", 0),
+        pytest.param(0.05, 0.05, "discard", 1, marks=pytest.mark.release),
+        (0.045, 0.055, "discard", 1),
+    ],
 )
 def test_all_scenarios_decide_together(
     suite: Path, even_s: float, slow_s: float, word: str, code: int
@@ -178,7 +182,10 @@ def test_an_interrupted_suite_goes_on(suite: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("change", ["program", "record", "option"])
+@pytest.mark.parametrize(
+    "change",
+    ["program", *(pytest.param(name, marks=pytest.mark.release) for name in ("record", "option"))],
+)
 def test_a_finished_scenario_is_measured_again_if_its_result_is_not_that_of_the_command(
     suite: Path, change: str
 ) -> None:
@@ -222,6 +229,7 @@ def test_a_failure_is_not_forgotten_if_the_second_measurement_is_interrupted(sui
     assert "not everything could be measured in slow" in done.stdout
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_two_equal_commands_at_once_have_suites_and_records_of_their_own(suite: Path) -> None:
     fake_hyperfine(suite, [rule("-base", sleep_s=0.01), rule("-head", sleep_s=0.01)])
