@@ -19,6 +19,18 @@ TABLE = "#results-3-table"
 LONG = "#long-table"
 TIMEOUT_MS = 120_000
 """A busy machine without a graphics card draws a long page slowly."""
+LINES_OF_INTERVALS = r"""() => [...document.querySelectorAll("td:not(.drawn)")].flatMap(cell => {
+  const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), lines = [];
+  for (let node; (node = walker.nextNode()); )
+    for (const match of node.data.matchAll(/\[[^\[\],]*,[^\[\],]*\]/g)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      lines.push(new Set([...range.getClientRects()].map(box => box.top)).size);
+    }
+  return lines;
+})"""
+"""The number of lines of each interval in a cell of a table."""
 
 
 @contextmanager
@@ -220,6 +232,10 @@ def test_on_a_phone_results_and_plot_fit_without_scrolling(
         plot = page.locator("#answer-figure svg:visible")
         assert plot.get_attribute("class") == "narrow"
         assert plot.bounding_box()["x"] + plot.bounding_box()["width"] <= 375
+        open_details(page)
+        bounds = page.evaluate(LINES_OF_INTERVALS)
+        assert len(bounds) > 10
+        assert set(bounds) == {1}
 
 
 @pytest.mark.parametrize("name", NAMES)

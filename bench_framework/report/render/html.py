@@ -26,7 +26,7 @@ POINT_SPACE: Final = "\u2008"
 DIGITS: Final = 12
 """Significant digits of a value. The last bits can depend on the processor."""
 _NUMBER: Final = r"[+\u2212]?\d[\d.,\u202f]*(?:%|×)?"
-_INTERVAL: Final = re.compile(rf"\[{_NUMBER}, {_NUMBER}\]")
+_INTERVAL: Final = re.compile(rf"(\[{_NUMBER},) ({_NUMBER}\])")
 """An interval in a sentence, ``[−4.1, +0.4]``; nothing that a label could contain as markup."""
 _PLAIN: Final = re.compile(r"\d+(?:\.\d+)?")
 _TITLE_END: Final = re.compile(r"[:;] |\. (?=[A-Z0-9])|\.$")
@@ -50,8 +50,13 @@ def cell_texts(table: Table) -> list[list[tuple[str, str | None]]]:
         )
         for row, cell in zip(texts, cells, strict=True):
             text = _filled(cell.text, longest) if longest else cell.text
-            row.append((text, None if plain else _datum(cell)))
+            row.append((unbroken(text), None if plain else _datum(cell)))
     return texts
+
+
+def unbroken(text: str) -> str:
+    """Return a text of a cell in which no line ends within an interval."""
+    return _INTERVAL.sub("\\1\u00a0\\2", text)
 
 
 def _datum(cell: Cell) -> str | None:
@@ -295,6 +300,7 @@ def trusted(text: str) -> Markup:
 
 FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "cell_texts": cell_texts,
+    "unbroken": unbroken,
     "row_class": row_class,
     "cell_class": cell_class,
     "headed": headed,

@@ -108,7 +108,9 @@ def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
     table = page[page.index(f'id="{anchor}"') :]
     rows = [
         [
-            unescape(re.sub("<[^>]*>", "", cell.partition('<span class="about">')[0])).strip()
+            unescape(re.sub("<[^>]*>", "", cell.partition('<span class="about">')[0]))
+            .replace("\u00a0", " ")
+            .strip()
             for cell in re.split(r"<t[hd]\b[^>]*>", row)[1:]
         ]
         for row in table[: table.index("</table>")].split("<tr")[1:]
