@@ -123,5 +123,5 @@ def _memory(stage: Stage) -> Iterator[Comparison]:
             rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
             c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
             if len(pair):
-                c = medians.compare_medians(c, pair, level=rule.level, size=rule.size)
+                c = medians.compare_medians(c, pair, level=rule.looks.level, size=rule.size)
             yield same_programs.without_verdict(c, stage.runs.same)

@@ -186,10 +186,8 @@ def rule_of(
     stage: Stage, family: Family, pairs: Iterable[CellPair], *, size: int | None = None
 ) -> JudgeRule:
     """Return the rule of a family of pairs; `size` is by default that of the plan."""
-    policy = stage.policy
-    thresholds = {pair.metric: policy.thresholds_of(pair.metric) for pair in pairs}
-    size = stage.looks.family if size is None else size
-    return JudgeRule(family, thresholds, policy.level, stage.looks, size)
+    thresholds = {pair.metric: stage.policy.thresholds_of(pair.metric) for pair in pairs}
+    return JudgeRule(family, thresholds, stage.looks, stage.looks.family if size is None else size)
 
 
 def judge_cells(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from bench_framework.compare import same_programs, samples as sampling
 from bench_framework.compare.stage import Runs
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import Case, examine_looks, judge_family
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -40,14 +40,13 @@ class JudgeRule:
 
     Attributes:
         thresholds: margin and minimum effect size of each metric.
-        level: α, the family-wise error rate.
-        looks: the schedule of interim analyses, with their number J.
-        size: M, the planned number of comparisons that share the level.
+        looks: the schedule of interim analyses, with their number J and the level α.
+        size: M, the planned number of comparisons that share the level. The family of `looks` is that of the
+            record, from which the rounds follow that every comparison needs.
     """
 
     family: Family
     thresholds: Mapping[Metric, Thresholds]
-    level: float
     looks: Looks
     size: int
 
@@ -62,13 +61,10 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
     results: dict[int, Comparison] = {}
     if cases:
         # The looks taken may differ between inputs. J does not: it was fixed before the start.
-        taken, schedule = max(len(pair.reached) for pair in pairs), rule.looks
-        session_looks = schedule if schedule.session_rounds is not None else None
-        looks = max(schedule.count, taken)
-        rules = Rules(looks, rule.size, rule.level, schedule.by_t, session_looks)
+        looks = replace(rule.looks, family=rule.size)
         groups = [[i] for i in cases] if rule.family == "control" else [list(cases)]
         for group in groups:
-            results |= dict(zip(group, judge_family([cases[i] for i in group], rules), strict=True))
+            results |= dict(zip(group, judge_family([cases[i] for i in group], looks), strict=True))
     rows = [results.get(i) or unjudged(runs, pair, rule) for i, pair in enumerate(pairs)]
     for i, pair in enumerate(pairs):
         if pair.metric in runs.higher:

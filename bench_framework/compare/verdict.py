@@ -24,7 +24,6 @@ from bench_framework.model.plan.looks import (
     FEWEST_FOR_T,
     FEWEST_SESSION_ROUNDS,
     Looks,
-    strict_level,
 )
 from bench_framework.model.reasons import REACHES_ONE, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.result.judgement import Comparison, Statistic
@@ -103,32 +102,6 @@ def examine_looks(pair: Pair, rounds: Sequence[int], needed: int = 1) -> tuple[P
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """The numbers of a `pairs.JudgeRule`, by which the p-values of a family are adjusted.
-
-    Attributes:
-        looks: J, the planned number of interim analyses: how often the data may be tested before
-            measuring ends.
-        size: M, the planned number of comparisons in the family that share α.
-        level: α, the family-wise error rate: the probability of one or more false verdicts if no
-            pair differs.
-        by_t: true for paired t tests in place of label tests (`docs/method.md#few-rounds`).
-        session_looks: the schedule of a record of several sessions; `None` in a record of one session.
-    """
-
-    looks: int
-    size: int
-    level: float
-    by_t: bool = False
-    session_looks: Looks | None = None
-
-    @property
-    def strict(self) -> float:
-        """Return α/(J·M), the level of the first step of Holm's procedure."""
-        return strict_level(self.looks, self.size, self.level)
-
-
-@dataclass(frozen=True, slots=True)
 class Case:
     """A pair to judge, with its values up to the last interim analysis and a test for each."""
 
@@ -142,25 +115,28 @@ class Case:
         return min(self.evidence, key=lambda e: e.p)
 
 
-def judge_family(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
-    """Judge the pairs of a family in order; each has a round and an interim analysis."""
-    if rules.by_t:
-        return _judge_few_rounds(cases, rules)
-    p_values = [holm_family.adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
-    adjusted = holm_family.holm(p_values, size=rules.size, level=rules.level)
-    spreads = _session_spreads(cases, rules)
+def judge_family(cases: Sequence[Case], looks: Looks) -> tuple[Comparison, ...]:
+    """Judge the pairs of a family in order; each has a round and an interim analysis.
+
+    J, α and M, the size of the family, are those of `looks`.
+    """
+    if looks.by_t:
+        return _judge_few_rounds(cases, looks)
+    p_values = [holm_family.adjust_for_looks(case.strongest.p, looks.count) for case in cases]
+    adjusted = holm_family.holm(p_values, size=looks.family, level=looks.level)
+    spreads = _session_spreads(cases, looks)
     return tuple(
-        _judge(case, result, rules, spread)
+        _judge(case, result, looks, spread)
         for case, result, spread in zip(cases, adjusted, spreads, strict=True)
     )
 
 
-def _judge_few_rounds(cases: Sequence[Case], rules: Rules) -> tuple[Comparison, ...]:
+def _judge_few_rounds(cases: Sequence[Case], looks: Looks) -> tuple[Comparison, ...]:
     """Judge pairs by paired t tests; a pair whose ratios have no spread has no verdict."""
     contrasts = [paired_t.compare(case.pair.candidate, case.pair.reference) for case in cases]
     drafts = [replace(case.draft, rounds=len(case.pair)) for case in cases]
     known = [(d, c) for d, c in zip(drafts, contrasts, strict=True) if c is not None]
-    judged = iter(judge_by_t(known, size=rules.size, level=rules.level, statistic="paired-t"))
+    judged = iter(judge_by_t(known, size=looks.family, level=looks.level, statistic="paired-t"))
     return tuple(
         next(judged)
         if contrast is not None
@@ -196,14 +172,14 @@ def judge_by_t(
 
 
 def _judge(
-    case: Case, adjusted: holm_family.Adjusted, rules: Rules, spread: SessionSpread | None
+    case: Case, adjusted: holm_family.Adjusted, looks: Looks, spread: SessionSpread | None
 ) -> Comparison:
-    level = 1 - rules.level / (rules.looks * adjusted.divisor)
+    level = 1 - looks.level / (looks.count * adjusted.divisor)
     inverter = inverter_of(case.pair)
     by_session = spread.mean if spread else None
     plain = inverter.interval(PLAIN_LEVEL, spread.unadjusted if spread else None)
     at_level = inverter.interval(level, by_session)
-    ratios = _session_ratios(case, rules, spread) if spread else None
+    ratios = _session_ratios(case, looks, spread) if spread else None
     reason = _disagreement(case, at_level, 1 - level, significant=adjusted.rejected)
     if reason == TOO_FEW:  # So few rounds cannot reach the level of the test.
         at_level = replace(at_level, lo=min(at_level.lo, 0.0), hi=max(at_level.hi, 0.0))
@@ -212,7 +188,7 @@ def _judge(
 
     def equivalence() -> Interval | None:
         limit = log1p(case.draft.thresholds.margin)
-        bounds = inverter.equivalence(equivalence_level(rules.looks), limit, by_session)
+        bounds = inverter.equivalence(equivalence_level(looks.count), limit, by_session)
         return bounds.ratio if bounds and not (ratios and ratios.differ) else None
 
     if adjusted.rejected and reason:
@@ -231,12 +207,12 @@ def _judge(
     if ratios is not None:
         if ratios.differ and not decision.verdict.settled:
             return replace(comparison, reason=UNSTABLE)
-    elif (unstable := _unstable(comparison, case.pair, inverter, rules)) is not None:
+    elif (unstable := _unstable(comparison, case.pair, inverter, looks)) is not None:
         return unstable
     if decision.verdict.settled:
         return comparison
     comparison = replace(comparison, reason=decision.reason or reason)
-    return _with_mde(comparison, plain, case.pair, rules)
+    return _with_mde(comparison, plain, case.pair, looks)
 
 
 def _sessions_of(pair: Pair, looks: Looks) -> list[slice]:
@@ -250,14 +226,14 @@ def _sessions_of(pair: Pair, looks: Looks) -> list[slice]:
     return [part for part in parts if part.stop - part.start >= FEWEST_SESSION_ROUNDS]
 
 
-def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread | None]:
+def _session_spreads(cases: Sequence[Case], looks: Looks) -> list[SessionSpread | None]:
     """Return the intervals of each pair from its sessions; `None` for a pair of fewer than two."""
     spreads: list[SessionSpread | None] = [None] * len(cases)
-    if rules.session_looks is None:
+    if looks.session_rounds is None:
         return spreads
     known: dict[int, list[float]] = {}
     for place, case in enumerate(cases):
-        parts = _sessions_of(case.pair, rules.session_looks)
+        parts = _sessions_of(case.pair, looks)
         if len(parts) > 1:
             values = table(case.pair)
             known[place] = [intervals.LabelInverter(values[part]).estimate for part in parts]
@@ -266,25 +242,24 @@ def _session_spreads(cases: Sequence[Case], rules: Rules) -> list[SessionSpread 
     for place, estimates in known.items():
         plain = inverter_of(cases[place].pair).bounds(PLAIN_LEVEL)
         within = plain.half_width / normal_quantile((1 + PLAIN_LEVEL) / 2) if plain.bounded else 0.0
-        level = rules.session_looks.session_level(len(estimates), cases[place].draft.look)
+        level = looks.session_level(len(estimates), cases[place].draft.look)
         spreads[place] = between_sessions.spread_of(estimates, within, prior, level)
     return spreads
 
 
-def _session_ratios(case: Case, rules: Rules, spread: SessionSpread) -> SessionRatios:
+def _session_ratios(case: Case, looks: Looks, spread: SessionSpread) -> SessionRatios:
     """Return the ratios of a pair by session, and whether they differ."""
-    assert rules.session_looks is not None
-    values, parts = table(case.pair), _sessions_of(case.pair, rules.session_looks)
+    values, parts = table(case.pair), _sessions_of(case.pair, looks)
     each = [intervals.LabelInverter(values[part]).bounds(PLAIN_LEVEL) for part in parts]
     estimates = [bounds.estimate for bounds in each]
     p = instability.examine_sessions(values, inverter_of(case.pair).estimate, parts)
     far = max(estimates) - min(estimates) > log1p(case.draft.thresholds.margin)
-    differ = far and p * rules.size <= instability.LEVEL
+    differ = far and p * looks.family <= instability.LEVEL
     return SessionRatios(tuple(b.ratio for b in each), spread.another.ratio, differ)
 
 
 def _unstable(
-    comparison: Comparison, pair: Pair, inverter: intervals.LabelInverter, rules: Rules
+    comparison: Comparison, pair: Pair, inverter: intervals.LabelInverter, looks: Looks
 ) -> Comparison | None:
     """Return a comparison whose ratio changed during the record, with both phases; otherwise `None`.
 
@@ -293,7 +268,7 @@ def _unstable(
     """
     values = table(pair)
     test = instability.examine_phases(values, inverter.estimate)
-    if test.p * rules.size > instability.LEVEL:
+    if test.p * looks.family > instability.LEVEL:
         return None
     parts = (values[: test.split], values[test.split :])
     first, rest = (intervals.LabelInverter(part).bounds(PLAIN_LEVEL) for part in parts)
@@ -322,12 +297,12 @@ def _disagreement(case: Case, bounds: Bounds, alpha: float, *, significant: bool
     return Reason(ReasonCode.DIFFERS_LATER) if later else TOO_FEW
 
 
-def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, rules: Rules) -> Comparison:
+def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, looks: Looks) -> Comparison:
     """Add the minimum detectable effect and the rounds needed to an inconclusive comparison."""
     if len(pair) < FEWEST_FOR_MDE or not plain.bounded or draft.reason == REACHES_ONE:
         return draft  # a difference that was found needs no larger one to be found
     epsilon = draft.thresholds.minimum_effect
-    mde = holm_family.minimum_detectable_effect(plain.half_width, rules.strict, epsilon)
+    mde = holm_family.minimum_detectable_effect(plain.half_width, looks.strict, epsilon)
     needed = rounds_for_margin(len(pair), mde, draft.thresholds.margin)
     return replace(
         draft, mde=expm1(mde), rounds_needed=int(needed) if needed <= MOST_ROUNDS else None

@@ -58,7 +58,7 @@ def judge_requested(
         )
     ]
     first = stages[plan.inputs[0].id]
-    rule = interim_analysis.rule_of(first, "headline", cell_pairs, size=size)
+    rule = interim_analysis.rule_of(first, "headline", cell_pairs)
     judged = judge_pairs(runs, cell_pairs, rule)
     tripped = {i: interim_analysis.control_differs(stage) for i, stage in stages.items()}
     state_of = {s.cell_id: s for s in runs.states}

@@ -21,14 +21,15 @@ from interval_words import BETTER, MIRROR, WORSE, claim_of, examine, sentence_ag
 from bench_framework import rounding
 from bench_framework.compare import verdict
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules
+from bench_framework.compare.verdict import Case
+from bench_framework.model.plan.looks import Looks
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Thresholds, Verdict
 from bench_framework.text import words
 from bench_framework.text.write import say
 from tests.unit.judging.conftest import pair_of_logs
 
-RULES = Rules(looks=2, size=2, level=0.05)
+LOOKS = Looks.at((20, 40), family=2, level=0.05)
 
 
 def test_sentences_of_4_000_random_intervals_agree_with_their_digits_from_both_sides() -> None:
@@ -105,9 +106,9 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
     drawn: tuple[int, int, float, float],
 ) -> None:
     pair = pair_of(drawn)
-    (one,) = verdict.judge_family([case_of(pair)], RULES)
+    (one,) = verdict.judge_family([case_of(pair)], LOOKS)
     mirrored = replace(pair, candidate=pair.reference, reference=pair.candidate)
-    (two,) = verdict.judge_family([case_of(mirrored)], RULES)
+    (two,) = verdict.judge_family([case_of(mirrored)], LOOKS)
     assert two.verdict is MIRROR.get(one.verdict, one.verdict)
     assert (one.p, one.p_adjusted, one.statistic, one.reason) == (
         two.p,
@@ -132,7 +133,7 @@ def test_exchanging_the_two_sides_mirrors_verdict_and_words(
 def test_a_displayed_interval_never_contradicts_its_verdict(
     drawn: tuple[int, int, float, float],
 ) -> None:
-    (comparison,) = verdict.judge_family([case_of(pair_of(drawn))], RULES)
+    (comparison,) = verdict.judge_family([case_of(pair_of(drawn))], LOOKS)
     assert comparison.shown is not None
     assert comparison.shown.lo <= comparison.shown.ratio <= comparison.shown.hi
     if comparison.verdict.decided:

@@ -18,7 +18,7 @@ import numpy as np
 
 from bench_framework.compare.data_quality import floor_fraction
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import Case, examine_looks, judge_family
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.policies import Metric
@@ -51,15 +51,10 @@ def judge_looks(
     comparisons: tuple[Comparison, ...] = ()
     for taken in range(1 if stop else looks.count, looks.count + 1):
         cases = cases_at(pairs, looks, taken, metrics=metrics, thresholds=thresholds)
-        comparisons = judge_family(cases, rules_of(looks))
+        comparisons = judge_family(cases, looks)
         if all(c.verdict.settled for c in comparisons):
             break
     return comparisons
-
-
-def rules_of(looks: Looks) -> Rules:
-    """Return the rules of a family that has a separate schedule."""
-    return Rules(looks.count, looks.family, looks.level, looks.by_t)
 
 
 def cases_at(
@@ -83,17 +78,17 @@ def cases_at(
     return cases
 
 
-def significant_verdicts(cases: Sequence[Case], rules: Rules) -> frozenset[Verdict]:
+def significant_verdicts(cases: Sequence[Case], looks: Looks) -> frozenset[Verdict]:
     """Return the significant verdicts (better, worse) in a family, or an empty set.
 
     The result agrees with `judge_family`. Without a rejected p-value, no verdict is significant, so
     the intervals, which take most of the time, are not computed.
     """
-    p_values = [adjust_for_looks(case.strongest.p, rules.looks) for case in cases]
-    adjusted = holm(p_values, size=rules.size, level=rules.level)
+    p_values = [adjust_for_looks(case.strongest.p, looks.count) for case in cases]
+    adjusted = holm(p_values, size=looks.family, level=looks.level)
     if not any(result.rejected for result in adjusted):
         return frozenset()
-    return frozenset(c.verdict for c in judge_family(cases, rules) if c.verdict.decided)
+    return frozenset(c.verdict for c in judge_family(cases, looks) if c.verdict.decided)
 
 
 def has_difference(comparisons: Sequence[Comparison]) -> bool:
@@ -163,7 +158,7 @@ def judge_window(window: Window, looks: Looks, *, families: int, seed: int) -> W
     for _ in range(families):
         first, second = relabelled(window.equal, window.reference, random)
         cases = cases_at([(first[m], second[m]) for m in first], looks, looks.count)
-        false += bool(significant_verdicts(cases, rules_of(looks)))
+        false += bool(significant_verdicts(cases, looks))
     equal = _family(looks, window.equal, window.reference)
     slower = {
         effect: _family(looks, arm, window.reference, window.equal)

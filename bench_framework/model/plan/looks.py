@@ -66,8 +66,8 @@ class Looks:
 
     @property
     def strict(self) -> float:
-        """The level of the first step of Holm's procedure."""
-        return strict_level(self.count, self.family, self.level)
+        """α/(J·M), the level of the first step of Holm's procedure at one of J looks."""
+        return self.level / (self.count * self.family)
 
     def session_level(self, sessions: int, index: int) -> float:
         """Return the level of the interval from so many sessions at a look, by its index.
@@ -98,11 +98,6 @@ class Looks:
         if self.by_t:
             return replace(self, family=max(1, family), level=level)
         return replace(Looks.at(self.rounds, family, level), session_rounds=self.session_rounds)
-
-
-def strict_level(looks: int, family: int, level: float) -> float:
-    """Return α/(J·M), the level of the first step of Holm's procedure at one of J looks."""
-    return level / (looks * family)
 
 
 def rounds_needed(looks: int, family: int, level: float, runs: int = 2) -> int:

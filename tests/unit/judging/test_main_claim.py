@@ -8,8 +8,8 @@ import numpy as np
 from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
-from bench_framework.compare.verdict import Rules
 from bench_framework.features.judge import judge
+from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Hole
 from bench_framework.model.reasons import message
 from bench_framework.model.result.judgement import Comparison
@@ -21,7 +21,7 @@ from bench_framework.text.write import render
 from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, case_of, pair_of_logs
 
-RULES = Rules(looks=1, size=1, level=0.05)
+LOOKS = Looks.at((600,), family=1, level=0.05)
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
@@ -55,8 +55,8 @@ def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
     y = random_.normal(0, 0.003, n)
     pair = pair_of_logs(x, y)
     (evidence,) = verdict.examine_looks(pair, (n,))
-    assert max(evidence.p, evidence.p_opposite) <= RULES.strict
-    (results,) = verdict.judge_family([case_of(pair, [evidence])], RULES)
+    assert max(evidence.p, evidence.p_opposite) <= LOOKS.strict
+    (results,) = verdict.judge_family([case_of(pair, [evidence])], LOOKS)
     assert results.verdict is Verdict.INCONCLUSIVE
     assert phrase(results.reason).startswith("mixed")
 

@@ -23,7 +23,7 @@ def measured() -> tuple[Runs, CellPair, JudgeRule]:
     pair = CellPair(
         example.cell("b").id, baseline.id, "wall", looks.rounds, looks.rounds[-1], looks.count - 1
     )
-    return runs, pair, JudgeRule("headline", {"wall": Thresholds(0.02, 0.01)}, 0.05, looks, 1)
+    return runs, pair, JudgeRule("headline", {"wall": Thresholds(0.02, 0.01)}, looks, 1)
 
 
 def test_the_thresholds_of_the_rule_decide(measured: tuple[Runs, CellPair, JudgeRule]) -> None:

@@ -10,7 +10,8 @@ from scipy.stats import wilcoxon
 from statsmodels.stats.weightstats import ttost_paired
 
 from bench_framework.compare.decide import equivalence_level
-from bench_framework.compare.verdict import Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import examine_looks, judge_family
+from bench_framework.model.plan.looks import Looks
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals, signed_rank
 from bench_framework.stats.holm_family import holm
@@ -102,7 +103,7 @@ def verdict_of(x: np.ndarray, y: np.ndarray, looks: int) -> Verdict:
     """Judge log times once, with `looks` planned interim analyses."""
     pair = pair_of_logs(x, y)
     case = case_of(pair, examine_looks(pair, (len(x),)))
-    (result,) = judge_family([case], Rules(looks, 1, 0.05))
+    (result,) = judge_family([case], Looks.at((len(x),) * looks, family=1, level=0.05))
     return result.verdict
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import digamma, polygamma
 
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import examine_looks, judge_family
 from bench_framework.model.plan.looks import (
     RoundLimit,
     limit_of_rounds,
@@ -187,10 +187,10 @@ def test_the_interval_of_a_finished_comparison_has_sessions_of_few_rounds() -> N
     logs[:30, 0] += 0.05  # only the first two sessions differ
     columns = (tuple(map(float, np.exp(column))) for column in logs.T)
     policy = MeasurePolicy(rounds_max=90, sessions=6, sessions_min=2)
-    rules = Rules(5, 1, 0.05, session_looks=session_schedule(policy, 1, 0.05))
+    looks = session_schedule(policy, 1, 0.05)
     pair = Pair(range_, *columns)
     early, late = (
-        judge_family([case_of(part, examine_looks(part, [30]))], rules)[0]
+        judge_family([case_of(part, examine_looks(part, [30]))], looks)[0]
         for part in (pair.until(30), pair)
     )
     assert (require(early.sessions).count, require(late.sessions).count) == (2, 6)

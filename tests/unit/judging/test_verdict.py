@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from bench_framework.compare import decide, verdict
-from bench_framework.compare.verdict import Case, PairedTest, Rules
+from bench_framework.compare.verdict import Case, PairedTest
+from bench_framework.model.plan.looks import Looks
 from bench_framework.model.reasons import REACHES_ONE
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
@@ -17,7 +18,7 @@ from bench_framework.text.reasons import phrase
 from tests.build import require
 from tests.unit.judging.conftest import case_of, pair_of_logs
 
-RULES = Rules(looks=4, size=4, level=0.05)
+LOOKS = Looks.at((12, 18, 27, 40), family=4, level=0.05)
 
 
 def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
@@ -28,8 +29,8 @@ def case(shift: float, sd: float = 0.002, n: int = 40, seed: int = 0) -> Case:
     return case_of(pair, verdict.examine_looks(pair, (12, 18, 27, n)))
 
 
-def judged(given: Case, rules: Rules = RULES) -> Comparison:
-    (comparison,) = verdict.judge_family([given], rules)
+def judged(given: Case, looks: Looks = LOOKS) -> Comparison:
+    (comparison,) = verdict.judge_family([given], looks)
     return comparison
 
 
@@ -82,14 +83,14 @@ def test_the_displayed_interval_has_the_level_of_the_holm_step() -> None:
     clear, weaker = case(math.log(1.1)), case(math.log(1.05), sd=0.04, n=40, seed=5)
     assert clear.strongest.p < weaker.strongest.p
     assert [
-        c.shown.level for c in verdict.judge_family([weaker, clear], RULES) if c.shown
+        c.shown.level for c in verdict.judge_family([weaker, clear], LOOKS) if c.shown
     ] == pytest.approx([1 - 0.05 / 12, 1 - 0.05 / 16])
-    ties = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], RULES)
+    ties = verdict.judge_family([case(math.log(1.1)), case(math.log(1.1), seed=1)], LOOKS)
     assert [c.shown.level for c in ties if c.shown] == pytest.approx([1 - 0.05 / 16] * 2)
 
 
 def test_no_inconclusive_pair_is_printed_with_an_interval_that_leaves_1_out() -> None:
-    loose = Rules(looks=1, size=1, level=0.05)
+    loose = Looks.at((40,), family=1, level=0.05)
     decided = 0
     for seed in range(60):
         given = case(0.015, sd=0.03, n=40, seed=seed)
@@ -116,7 +117,7 @@ def test_equivalent_needs_the_slow_rounds_too() -> None:
     x[slow] += random.uniform(0.02, 0.3, int(slow.sum()))
     pair = pair_of_logs(x, y)
     low, _ = run_labels.examine(verdict.table(pair), math.log1p(0.02))
-    assert low.main <= ((1 - decide.equivalence_level(RULES.looks)) / 2) < low.rank
+    assert low.main <= ((1 - decide.equivalence_level(LOOKS.count)) / 2) < low.rank
     given = case_of(pair, verdict.examine_looks(pair, (12, 18, 27, 40)))
     assert judged(given).verdict is not Verdict.EQUIVALENT
 
@@ -168,10 +169,10 @@ def test_the_displayed_interval_gives_the_row_of_the_table(
 
 def test_the_detectable_difference_follows_its_formula() -> None:
     """SE 1 %, a = 5 % / 16: 1.25 × (2.9552 + 1.6449) × 0.01."""
-    assert minimum_detectable_effect(0.0195996, RULES.strict, 0.01) == pytest.approx(
+    assert minimum_detectable_effect(0.0195996, LOOKS.strict, 0.01) == pytest.approx(
         1.25 * (2.9552 + 1.6449) * 0.01, rel=1e-4
     )
-    quiet = minimum_detectable_effect(0.000195996, RULES.strict, 0.01)
+    quiet = minimum_detectable_effect(0.000195996, LOOKS.strict, 0.01)
     assert quiet == pytest.approx(math.log(1.01) + 1.25 * 1.6449 * 0.0001, rel=1e-4)
 
 

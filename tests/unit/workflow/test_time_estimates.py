@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.compare.verdict import Rules
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build
@@ -97,11 +96,10 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
     resolution = time_estimates.resolution(
         longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)], rounds=160
     )
-    rules = Rules(looks.count, looks.family, looks.level)
     assert (resolution.record, resolution.pairs) == ("other/1", 2)
     assert resolution.by_metric == {
         metric: pytest.approx(
-            math.expm1(minimum_detectable_effect(0.02, rules.strict, plan.judge.epsilon))
+            math.expm1(minimum_detectable_effect(0.02, looks.strict, plan.judge.epsilon))
         )
         for metric in ("wall", "cpu")
     }

@@ -26,7 +26,7 @@ from demands import SOURCES
 from noise import race
 from replays import Draw
 
-from bench_framework.extensions.doctor.noise_rates import cases_at, rules_of, significant_verdicts
+from bench_framework.extensions.doctor.noise_rates import cases_at, significant_verdicts
 from bench_framework.features.gate.question import question_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.stats.proportions import at_most
@@ -63,9 +63,8 @@ def suspects(plan: Plan, draw: Draw, rng: np.random.Generator) -> bool:
         if cell.role is Role.CANDIDATE and baseline is not None:
             others = [baseline, *([control] if control else [])]
             pairs += list(zip(times[cell.id], *(times[c.id] for c in others), strict=True))
-    rules = rules_of(wider)
     return any(
-        significant_verdicts(cases_at(pairs, wider, taken), rules)
+        significant_verdicts(cases_at(pairs, wider, taken), wider)
         for taken in range(1, wider.count + 1)
     )
 

@@ -187,9 +187,8 @@ def _equal_pairs(
 def _suspicious(pair: tuple[Floats, Floats]) -> bool:
     """Return whether a pair of equal programs differs at any look, as a family of its own."""
     looks = schedule(12, ROUNDS, 12, ALPHA).shared_by(1, ALPHA)
-    rules = compute.rules_of(looks)
     return any(
-        compute.significant_verdicts(compute.cases_at([pair], looks, taken), rules)
+        compute.significant_verdicts(compute.cases_at([pair], looks, taken), looks)
         for taken in range(1, looks.count + 1)
     )
 

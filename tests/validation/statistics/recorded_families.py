@@ -41,9 +41,8 @@ LARGE_REPLAYS = 5
 
 def by_looks(pairs: Sequence[Sequence[Floats]], looks: Looks) -> list[frozenset[Verdict]]:
     """Return the verdicts of difference at each look of a schedule."""
-    rules = compute.rules_of(looks)
     return [
-        compute.significant_verdicts(compute.cases_at(pairs, looks, taken), rules)
+        compute.significant_verdicts(compute.cases_at(pairs, looks, taken), looks)
         for taken in range(1, looks.count + 1)
     ]
 
@@ -142,9 +141,7 @@ def large_families(name: str, sources: Sequence[Recorded], replays: int) -> None
                 for arm in range(1, others + 1)
             ]
             count += bool(
-                compute.significant_verdicts(
-                    compute.cases_at(pairs, looks, looks.count), compute.rules_of(looks)
-                )
+                compute.significant_verdicts(compute.cases_at(pairs, looks, looks.count), looks)
             )
         windows = min(source.rounds // 40 for source in sources)
         _level_row(name, f"{sum(arms)} × wall and CPU", level, count, replays, str(windows))

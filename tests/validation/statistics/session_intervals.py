@@ -25,7 +25,7 @@ import numpy as np
 
 from bench_framework.compare import stopping
 from bench_framework.compare.samples import Pair
-from bench_framework.compare.verdict import Case, Rules, examine_looks, judge_family
+from bench_framework.compare.verdict import Case, examine_looks, judge_family
 from bench_framework.model.plan.looks import Looks, session_schedule
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.result.judgement import Comparison
@@ -79,9 +79,7 @@ def judged(pairs: list[Pair], sessions: int) -> tuple[Comparison, ...]:
         cases.append(Case(draft, pair, examine_looks(pair, [pair.rounds[-1]])))
     policy = MeasurePolicy(rounds_max=sessions * LENGTH, sessions=sessions)
     looks = session_schedule(policy, len(cases), 0.05)
-    return judge_family(
-        cases, Rules(1, len(cases), 0.05, session_looks=looks if sessions > 1 else None)
-    )
+    return judge_family(cases, looks)
 
 
 def simulate(comparisons: int, between: float, noise: float, sessions: int, records: int) -> Counts:
@@ -149,8 +147,7 @@ def judged_until(
         draft = Comparison.unjudged(str(number), "ref", "wall", "headline", THRESHOLDS)
         reached = [n for n in looks.rounds if n <= end]
         cases.append(Case(draft, part, examine_looks(part, reached, looks.needed_with(3))))
-    rules = Rules(looks.count, looks.family, looks.level, session_looks=looks)
-    return judge_family(cases, rules)
+    return judge_family(cases, looks)
 
 
 def record_of(
