@@ -132,8 +132,8 @@ def build_document(data: ReportData, only: tuple[str, ...] = ()) -> Document:
 
     Raises `ValueError`: a code names no section.
     """
-    if data.figures is not None:
-        document: Document = data.figures.document(data, only)
+    if data.contents.figures is not None:
+        document: Document = data.contents.figures.document(data, only)
         return document
     all_kinds = sections()
     unknown = sorted(set(only) - {kind.code for kind in all_kinds})

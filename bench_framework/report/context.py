@@ -2,7 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,6 @@ from bench_framework.model.record.run import (
     Build,
     Event,
     Host,
-    Look,
     PreparedInput,
     outputs_differ,
 )
@@ -34,7 +33,7 @@ from bench_framework.model.result.judgement import (
     judged_pairs,
 )
 from bench_framework.model.verdict import Interval
-from bench_framework.store.kinds import Figures
+from bench_framework.store.journal import Contents
 from bench_framework.text.figures import in_times
 from bench_framework.text.numbers import DASH, format_percent
 
@@ -46,10 +45,8 @@ class ReportData:
     The class has no slots, because the indexes below are cached once per report.
 
     Attributes:
-        record_id: such as ``20260302T1704Z``.
-        finished: UTC, ISO 8601; empty if the record was cut.
-        blocks: every sample of the record, including warm-up rounds, in order of execution.
-        events: warnings of plan, build and execution; the judgement contains those of the analysis.
+        contents: the record as measured, with its host. Its events are warnings of plan, build and execution;
+            the judgement contains those of the analysis.
         commands: commands to reproduce the record, such as ``("benchctl run", …)`` as text.
         record_dir: scenario and id, as in ``benchctl profile search/20260302T1704Z``; empty if it is
             not on disk. It is not the path of the record's folder, which may be moved.
@@ -58,27 +55,14 @@ class ReportData:
 
     plan: Plan
     judgement: Judgement
-    builds: tuple[Build, ...]
-    inputs: tuple[PreparedInput, ...]
-    host: Host
-    blocks: tuple[Block, ...]
-    record_id: str
-    started: str
-    finished: str
+    contents: Contents
     commands: tuple[str, ...] = ()
-    events: tuple[Event, ...] = ()
     record_dir: str = ""
     scenario_text: str = ""
     tuning: Mapping[str, Any] | None = None
     """Output of `plan.tuning`."""
     profiles: tuple[Profile, ...] = ()
     """Profiles of the samplers, in the order of the plan's configurations."""
-    figures: Figures | None = None
-    """The figures of a record without rounds, which replace samples."""
-    looks: tuple[Look, ...] = ()
-    """Interim analyses that took place."""
-    values: Mapping[str, str] = field(default_factory=dict)
-    """Further facts of the masthead, such as ``{"Commit": "3c1f9ab, clean"}``."""
     wording: str = ""
     """Digest of the scenario whose words replace those of the record; empty for the record's own."""
 
@@ -221,7 +205,7 @@ class ReportData:
 
     def prepared(self, input_id: str) -> PreparedInput | None:
         """Return the dataset on disk."""
-        return next((p for p in self.inputs if p.input_id == input_id), None)
+        return next((p for p in self.contents.inputs if p.input_id == input_id), None)
 
     def input_bytes(self, input_id: str) -> int | None:
         """Return the size of an input in bytes: measured if available, else planned."""
@@ -242,7 +226,22 @@ class ReportData:
 
     def build_of(self, variant: Variant) -> Build | None:
         """Return the build of a variant."""
-        return next((b for b in self.builds if b.id == variant.build_id), None)
+        return next((b for b in self.contents.builds if b.id == variant.build_id), None)
+
+    @property
+    def host(self) -> Host:
+        """Return the machine that measured the record."""
+        assert self.contents.host is not None
+        return self.contents.host
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Return every sample of the plan, also those of warm-up rounds, in the order of execution.
+
+        `compare` removes configurations from the plan, but not their samples from the record.
+        """
+        planned = {cell.id for cell in self.plan.cells}
+        return tuple(block for block in self.contents.blocks if block.cell_id in planned)
 
     @cached_property
     def measured_blocks(self) -> tuple[Block, ...]:
@@ -258,7 +257,7 @@ class ReportData:
     @cached_property
     def all_events(self) -> tuple[Event, ...]:
         """Return warnings and remarks of execution and of analysis, without duplicates."""
-        return tuple(dict.fromkeys((*self.events, *self.judgement.events)))
+        return tuple(dict.fromkeys((*self.contents.events, *self.judgement.events)))
 
     @property
     def warnings(self) -> tuple[Event, ...]:
@@ -268,7 +267,7 @@ class ReportData:
     @property
     def outputs_differ(self) -> bool:
         """Return whether variants with other outputs than the baseline's are compared (BX334)."""
-        return outputs_differ(self.events)
+        return outputs_differ(self.contents.events)
 
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.
@@ -298,7 +297,7 @@ class ReportData:
 
     def announced(self, metric: Metric) -> Description:
         """Return what a worker announced of a metric, such as its unit; empty if it did not."""
-        for build in self.builds:
+        for build in self.contents.builds:
             for entry in announced_metrics(build):
                 if entry["name"] == metric:
                     return entry
@@ -344,7 +343,7 @@ class ReportData:
 
     def command(self, cell: Cell) -> str:
         """Return the command of a configuration for a shell, with the paths that were used."""
-        build = next((b for b in self.builds if b.id == self.plan.build_id(cell)), None)
+        build = next((b for b in self.contents.builds if b.id == self.plan.build_id(cell)), None)
         prepared = self.prepared(cell.input_id)
         files = prepared.files if prepared else ()
         path = (prepared.path if prepared else None) or "{input}"

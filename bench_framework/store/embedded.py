@@ -47,7 +47,10 @@ _SCENARIO: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RecordFrame:
-    """Everything in a record except its runs and its judgement."""
+    """The JSON in a page: everything in a record except its runs and its judgement.
+
+    `read` returns it with the `Contents` that follow from it and from the runs.
+    """
 
     schema_version: int
     plan: Plan

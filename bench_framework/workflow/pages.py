@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
@@ -145,40 +145,16 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
         cause = (("cause", getattr(error, "strerror", None) or str(error)),)
         raise RecordError("BX411.file-not-readable", details=cause, name=name) from error
-    return contents_data(
+    return ReportData(
         plan,
-        contents,
         judgement,
-        host,
+        replace(contents, host=host),
+        (plan.command,),
         # Not the folder: a record that is renamed or copied must render the same pages.
         record_dir=f"{plan.name}/{record.id}",
         scenario_text=scenario_text,
         tuning=tuning,
         profiles=read_profiles(record.path, plan),
-    )
-
-
-def contents_data(
-    plan: Plan, contents: Contents, judgement: Judgement, host: Host, **more: Any
-) -> ReportData:
-    """Return the data of a report on the contents of a journal, or of a page; `more` has the rest."""
-    # `compare` removes configurations from the plan, but not their samples from the journal.
-    planned = {cell.id for cell in plan.cells}
-    return ReportData(
-        plan=plan,
-        judgement=judgement,
-        builds=contents.builds,
-        inputs=contents.inputs,
-        host=host,
-        blocks=tuple(block for block in contents.blocks if block.cell_id in planned),
-        record_id=contents.header.record_id,
-        started=contents.header.started_at,
-        finished=contents.ended_at or "",
-        commands=(plan.command,),
-        events=tuple(contents.events),
-        figures=contents.figures,
-        looks=tuple(contents.looks),
-        **more,
     )
 
 
@@ -209,7 +185,7 @@ def write_pages(
     runs = None
     if embed_runs is not False and record.contents.figures is None and "html" in formats:
         most = MOST_EMBEDDED if embed_runs is None else None
-        runs = embedded_runs(data, record.contents, custom, most)
+        runs = embedded_runs(data, custom, most)
     texts = render_files(data, document, formats=formats, runs=runs, templates=template)
     if texts:
         layout.replace_folder(record.path / TEMPLATES, custom)
@@ -228,7 +204,7 @@ def located(document: Document, folder: Path) -> Document:
 
 
 def embedded_runs(
-    data: ReportData, contents: Contents, templates: Mapping[str, str], most: int | None = None
+    data: ReportData, templates: Mapping[str, str], most: int | None = None
 ) -> Runs | None:
     """Return the record as a page contains it, with the custom templates of the page by file name.
 
@@ -236,6 +212,7 @@ def embedded_runs(
     """
     from bench_framework.report.render.html import Runs
 
+    contents = data.contents
     frame = embedded.RecordFrame(
         schema_version=SCHEMA_VERSION,
         plan=data.plan,

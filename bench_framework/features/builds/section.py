@@ -24,13 +24,13 @@ _GENERIC: Final = "A generic function counts for the crate that defines it."
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with a row for each program that differs from that of the baseline."""
     specs = {spec.id: spec for spec in data.plan.builds}
-    builds = {b.id: b for b in data.builds}
+    builds = {b.id: b for b in data.contents.builds}
     baseline = data.plan.baseline
     reference = builds.get(baseline.build_id)
     if reference is None:
         return ()
     rows, described = [], []
-    for other in data.builds:
+    for other in data.contents.builds:
         sides = other, specs.get(other.id), reference, specs.get(reference.id)
         if (changes := changes_between(*sides)) is not None:
             labels = [v.label for v in data.plan.variants if v.build_id == other.id]

@@ -54,7 +54,7 @@ def missing(data: ReportData) -> str:
 
 
 def _failures(data: ReportData) -> tuple[str, ...]:
-    messages = (event.message for event in data.events if event.code in FAILED)
+    messages = (event.message for event in data.contents.events if event.code in FAILED)
     return tuple(dict.fromkeys(closed(capital(text)) for text in messages))
 
 

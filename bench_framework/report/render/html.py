@@ -261,19 +261,19 @@ def safe_json(value: object) -> str:
 
 def environment_of(data: ReportData) -> dict[str, object]:
     """Return the origin of the page for ``benchctl verify`` and the notebook."""
-    if data.figures is not None:
-        return data.figures.origin()
+    if data.contents.figures is not None:
+        return data.contents.figures.origin()
     return {
-        "record_id": data.record_id,
-        "started": data.started,
-        "finished": data.finished,
+        "record_id": data.contents.header.record_id,
+        "started": data.contents.header.started_at,
+        "finished": data.contents.ended_at or "",
         "scenario": data.plan.name,
         "scenario_sha256": data.plan.scenario_sha256,
         "host": asdict(data.host),
         "inputs": {
             data.input_name(i): p.sha256 for i in data.plan.inputs if (p := data.prepared(i.id))
         },
-        "builds": {b.id: b.sha256 for b in data.builds},
+        "builds": {b.id: b.sha256 for b in data.contents.builds},
     }
 
 

@@ -48,9 +48,8 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     baseline = f"each variant at {revisions.names[0]}" if revisions else data.plan.baseline.label
     all_lines = (
         MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
-        MastheadLine("Record", data.record_id),
+        MastheadLine("Record", data.contents.header.record_id),
         MastheadLine("Date (UTC)", _when(data), top=True),
-        *(MastheadLine(name, value) for name, value in data.values.items()),
         MastheadLine("Revision", _revisions(data), top=True),
         MastheadLine("Host", host_line(host), top=True),
         MastheadLine("System", ", ".join(filter(None, system))),
@@ -155,7 +154,7 @@ def host_line(host: Host) -> str:
 
 def _when(data: ReportData) -> str:
     """Return start and end such as ``2026-03-02 17:04 to 17:22``, once if it is the same minute."""
-    start, end = map(format_moment, (data.started, data.finished))
+    start, end = map(format_moment, (data.contents.header.started_at, data.contents.ended_at or ""))
     if not end:
         return f"{start} (interrupted)"
     if end == start:
@@ -187,7 +186,7 @@ def _noise(data: ReportData) -> str:
 
 def _revisions(data: ReportData) -> str:
     state = {True: ", with local changes", False: "", None: ""}
-    builds = [b for b in data.builds if b.revision]
+    builds = [b for b in data.contents.builds if b.revision]
     return "; ".join(dict.fromkeys(f"{str(b.revision)[:12]}{state[b.dirty]}" for b in builds))
 
 

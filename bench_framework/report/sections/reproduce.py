@@ -29,14 +29,14 @@ def build(data: ReportData) -> tuple[Block, ...]:
     facts = (
         ("Scenario", f"{data.plan.name}, sha256 {data.plan.scenario_sha256}"),
         *((("Labels and texts", later),) if data.wording else ()),
-        ("Record", data.record_id),
+        ("Record", data.contents.header.record_id),
         ("Seed of the execution order", str(data.plan.measure.seed)),
     )
     timed = Details(
         "The timed commands, with INPUT in place of its path",
         (Code("\n".join(_commands(data)), "sh"),),
     )
-    inputs = [_inputs(data)] if data.inputs else []
+    inputs = [_inputs(data)] if data.contents.inputs else []
     return (Facts(facts), *inputs, timed)
 
 

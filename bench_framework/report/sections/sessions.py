@@ -39,7 +39,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
             "together, and by more than the margin."
         ),
     )
-    if any(look.dropped for look in data.looks):
+    if any(look.dropped for look in data.contents.looks):
         legend += (
             (
                 "A configuration whose comparisons are all conclusive is measured in every fourth round "
@@ -62,7 +62,7 @@ def _end(data: ReportData) -> str:
     measure = data.plan.measure
     if measure.sessions_min is None:
         return "."
-    ends = dict.fromkeys(phrase(look.reason) for look in data.looks if look.stopped)
+    ends = dict.fromkeys(phrase(look.reason) for look in data.contents.looks if look.stopped)
     planned = f" ({measure.sessions_min} to {measure.sessions} were planned)."
     return f"{planned} Measuring ended because {'; '.join(ends)}." if ends else planned
 

@@ -122,7 +122,7 @@ def _outputs(data: ReportData) -> Iterator[Sentence]:
 
     Differences from a baseline that varies say nothing about the other variants.
     """
-    events = [e for e in data.events if e.code == OTHER_OUTPUT_COMPARED]
+    events = [e for e in data.contents.events if e.code == OTHER_OUTPUT_COMPARED]
     cells = [data.plan.cell(e.cell_id) if e.cell_id else None for e in events]
     varying = {c.input_id: data.label(c.id) for c in cells if c and c.role is Role.BASELINE}
     if varying:

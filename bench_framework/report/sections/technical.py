@@ -34,7 +34,7 @@ DIGITS: Final = 3
 
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return the binaries, then the digests of their results."""
-    binaries = [_binaries(data)] if data.builds else []
+    binaries = [_binaries(data)] if data.contents.builds else []
     claims = claim_bullets(data.claims("one-program"))
     return (*binaries, *_modes(data), *_answers(data), *tuning(data), *claims)
 
@@ -48,7 +48,7 @@ def _binaries(data: ReportData) -> Table:
         Column("rustc", prose=True),
         *left("sha256", "Code", "Cargo.lock"),
     )
-    rows = tuple(_row(data, b) for b in data.builds)
+    rows = tuple(_row(data, b) for b in data.contents.builds)
     caption = "Binaries. Code: digest without symbols; equal digests mean equal programs."
     legend = tuple(_direct_dependencies(data))
     return Table("binaries", caption, columns, rows, legend, sortable=False)
@@ -57,13 +57,17 @@ def _binaries(data: ReportData) -> Table:
 def _direct_dependencies(data: ReportData) -> Iterator[str]:
     """Yield the direct dependencies of all binaries, then those of some of them."""
     users: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for package in sorted({package for b in data.builds for package in b.direct_dependencies}):
-        ids = tuple(b.id for b in data.builds if package in b.direct_dependencies)
+    for package in sorted(
+        {package for b in data.contents.builds for package in b.direct_dependencies}
+    ):
+        ids = tuple(b.id for b in data.contents.builds if package in b.direct_dependencies)
         users[ids].append(" ".join(package))
     for ids, packages in sorted(users.items(), key=lambda item: (-len(item[0]), item[0])):
         labels = [v.label for v in data.plan.variants if v.build_id in ids]
         where = (
-            "" if len(ids) == len(data.builds) else f" of {first_items(labels, MOST_LABELS, ', ')}"
+            ""
+            if len(ids) == len(data.contents.builds)
+            else f" of {first_items(labels, MOST_LABELS, ', ')}"
         )
         yield f"Direct dependencies{where}: {', '.join(packages)}."
 

@@ -45,11 +45,11 @@ def judge_embedded(embedded: Embedded) -> Judgement:
 
 def _data(embedded: Embedded, judgement: Judgement) -> ReportData:
     frame = embedded.frame
-    return pages.contents_data(
+    return ReportData(
         frame.plan,
-        embedded.contents,
         judgement,
-        frame.host,
+        embedded.contents,
+        (frame.plan.command,),
         record_dir=frame.record_dir,
         scenario_text=embedded.scenario_text,
         tuning=frame.tuning,
@@ -80,9 +80,8 @@ def render_embedded(
     embedded: Embedded, judgement: Judgement, formats: tuple[pages.Format, ...] = ("html",)
 ) -> dict[str, str]:
     """Render a page again: file name → text. Raises `UsageError` (BX113): a custom template."""
-    frame, contents = embedded.frame, embedded.contents
-    data = _data(embedded, judgement)
-    runs = pages.embedded_runs(data, contents, frame.templates)
+    frame, data = embedded.frame, _data(embedded, judgement)
+    runs = pages.embedded_runs(data, frame.templates)
     document = build_document(data)
     with tempfile.TemporaryDirectory(prefix="benchctl-templates-") as folder:
         templates = Path(folder) if frame.templates else None

@@ -234,7 +234,7 @@ def _pages(record: Record, judgement: Judgement) -> list[str]:
     templates = pages.custom_templates(record)
     runs = None
     if pages.contains_runs(record):
-        runs = pages.embedded_runs(data, record.contents, pages.template_texts(templates))
+        runs = pages.embedded_runs(data, pages.template_texts(templates))
     files = pages.render_files(data, build_document(data), runs=runs, templates=templates)
     return [
         f"{name}: {line}"

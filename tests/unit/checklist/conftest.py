@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from types import MappingProxyType
 
 from bench_framework.extensions.importers.compute import judge_imported
@@ -22,10 +23,10 @@ from bench_framework.report.blocks import Document
 from bench_framework.report.context import ReportData
 from bench_framework.report.render import markdown
 from bench_framework.report.render.templates import Templates
-from bench_framework.store.records import UNKNOWN_HOST
+from bench_framework.store.records import record_of_figures
 from bench_framework.store.sessions import read_session
 from tests.unit.judging.conftest import Study
-from tests.unit.report.report_sample import host
+from tests.unit.report.report_sample import made_record
 
 THIN = re.compile("[\u202f\u2009\u00a0]")
 
@@ -90,13 +91,13 @@ def judge_and_report(
     data = ReportData(
         plan=plan,
         judgement=judged,
-        builds=tuple(builds.values()),
-        inputs=tuple(study.inputs()),
-        host=host(),
-        blocks=tuple(blocks),
-        record_id="20260302T1704Z",
-        started="2026-03-02T17:04:00Z",
-        finished="2026-03-02T17:22:00Z",
+        contents=made_record.contents(
+            "2026-03-02T17:04:00Z",
+            "2026-03-02T17:22:00Z",
+            builds=tuple(builds.values()),
+            inputs=tuple(study.inputs()),
+            blocks=blocks,
+        ),
     )
     return JudgedReport(judged, _page(build_document(data)))
 
@@ -121,9 +122,8 @@ def import_tables(*tables: str, baseline: str | None = None) -> JudgedReport:
 
 def report_of(imported: Imported) -> ReportData:
     """Judge imported figures."""
-    plan, at = plan_of(imported), imported.imported_at
-    judged, figures = judge_imported(plan, imported), ImportedFigures(imported)
-    return ReportData(plan, judged, (), (), UNKNOWN_HOST, (), "r", at, at, figures=figures)
+    plan, record = plan_of(imported), record_of_figures(Path("r"), ImportedFigures(imported))
+    return ReportData(plan, judge_imported(plan, imported), record.contents)
 
 
 def draw(arm: str, where: str, number: int, spread: float = 0.005) -> float:

@@ -47,13 +47,9 @@ def report(plan: Plan, judgement: Any, inputs: Sequence[Any] = ()) -> ReportData
     return ReportData(
         plan=plan,
         judgement=judgement,
-        builds=(),
-        inputs=tuple(inputs),
-        host=made_record.host(),
-        blocks=(),
-        record_id="20260302T1704Z",
-        started="2026-03-02T17:04:00+00:00",
-        finished="2026-03-02T17:22:10+00:00",
+        contents=made_record.contents(
+            "2026-03-02T17:04:00+00:00", "2026-03-02T17:22:10+00:00", inputs=tuple(inputs)
+        ),
     )
 
 

@@ -62,7 +62,7 @@ from bench_framework.report.blocks import Block, Document, Table
 from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 
-builds, host, prepared = made_record.builds, made_record.host, made_record.prepared
+builds, prepared = made_record.builds, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
 MIB = 1 << 20
 SVG = "{http://www.w3.org/2000/svg}"
@@ -544,18 +544,18 @@ def sample(rounds: int = ROUNDS) -> ReportData:
     return ReportData(
         plan=p,
         judgement=judgement(p),
-        builds=builds(p),
-        inputs=prepared(p),
-        host=host(),
-        blocks=blocks(p, rounds),
-        record_id="20260302T1704Z",
-        started="2026-03-02T17:04:00+00:00",
-        finished="2026-03-02T17:22:10+00:00",
+        contents=made_record.contents(
+            "2026-03-02T17:04:00+00:00",
+            "2026-03-02T17:22:10+00:00",
+            builds=builds(p),
+            inputs=prepared(p),
+            blocks=[*blocks(p, rounds)],
+            events=[*EVENTS],
+        ),
         commands=(
             "benchctl run search-matrix",
             "benchctl verify results/search-matrix/20260302T1704Z/report.html",
         ),
-        events=EVENTS,
         record_dir="results/search-matrix/20260302T1704Z",
         scenario_text="version: 1\nname: search-matrix\nquestion: '</script><script>alert(1)</script>'\n",
     )
@@ -566,6 +566,11 @@ def with_plan(data: ReportData, **changes: Any) -> ReportData:
     return replace(data, plan=replace(data.plan, **changes))
 
 
+def with_contents(data: ReportData, **changes: Any) -> ReportData:
+    """Return the record with other builds, inputs, blocks or events."""
+    return replace(data, contents=replace(data.contents, **changes))
+
+
 def with_judgement(data: ReportData, **changes: Any) -> ReportData:
     """Return the record with parts of its judgement replaced, and with the same claims."""
     return replace(data, judgement=replace(data.judgement, **changes))
@@ -574,9 +579,9 @@ def with_judgement(data: ReportData, **changes: Any) -> ReportData:
 def judged_again(data: ReportData, **changes: Any) -> ReportData:
     """Return the record with parts of its judgement replaced, and with new claims."""
     changed = with_judgement(data, **changes)
-    binaries = {build.id: build for build in data.builds}
+    binaries = {build.id: build for build in data.contents.builds}
     return with_judgement(
-        changed, claims=claims_of(data.plan, changed.judgement, binaries, data.inputs)
+        changed, claims=claims_of(data.plan, changed.judgement, binaries, data.contents.inputs)
     )
 
 
@@ -646,6 +651,7 @@ def bare() -> ReportData:
         full,
         plan=replace(full.plan, notes=(), experiments=(), holes=(), hypotheses=()),
         judgement=empty,
-        **dict.fromkeys(("blocks", "builds", "inputs", "events", "commands"), ()),  # type: ignore[arg-type]
+        contents=replace(full.contents, blocks=[], builds=(), inputs=(), events=[]),
+        commands=(),
         record_dir="",
     )

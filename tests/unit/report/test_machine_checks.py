@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from report_sample import with_judgement, with_plan
+from report_sample import with_contents, with_judgement, with_plan
 
 from bench_framework.model.reasons import message
 from bench_framework.model.record.sensors import PageCache
@@ -21,7 +21,7 @@ def cache_check(data: ReportData, state: PageCache | None, **sensors: int) -> tu
     blocks = tuple(
         replace(b, page_cache=state, sensors=replace(b.sensors, **sensors)) for b in data.blocks
     )
-    observed = replace(data, blocks=blocks, events=())
+    observed = with_contents(data, blocks=blocks, events=())
     (check,) = [c for c in checks.checks(observed) if c.label == "page cache"]
     return check.mark, check.figure
 
@@ -77,7 +77,7 @@ def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
         for b in data.blocks
     )
     before = {c.label: c for c in checks.checks(data)}
-    after = {c.label: c for c in checks.checks(replace(data, blocks=loud))}
+    after = {c.label: c for c in checks.checks(with_contents(data, blocks=loud))}
     labels = ("CPU contention", "throttling", "swapping", "free memory")
     assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
     assert [after[label].mark for label in labels] == ["warn"] * 4

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from report_sample import tables_in, with_judgement, with_plan
+from report_sample import tables_in, with_contents, with_judgement, with_plan
 
 from bench_framework.model.plan.declared_metrics import DeclaredMetric, InstructionPolicy
 from bench_framework.model.plan.plan import Cell, Role
@@ -113,8 +113,10 @@ def test_a_metric_with_one_value_everywhere_is_one_line_and_no_column(data: Repo
     announced = [
         {"name": n, "unit": "count", "about": f"{n} of the input"} for n in ("files", "reads")
     ]
-    builds = tuple(replace(build, describe={"metrics": announced}) for build in data.builds)
-    data = replace(data, builds=builds)
+    builds = tuple(
+        replace(build, describe={"metrics": announced}) for build in data.contents.builds
+    )
+    data = with_contents(data, builds=builds)
     constant = with_judgement(data, summaries=summaries)
     table = first_table(constant)
     titles = [column.title for column in table.columns]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from report_sample import HOSTILE, SVG
+from report_sample import HOSTILE, SVG, with_contents
 
 from bench_framework import assets
 from bench_framework.features.document import build_document
@@ -65,7 +65,9 @@ def arms(data: ReportData) -> list[str]:
 def test_a_report_without_a_profile_says_why(data: ReportData) -> None:
     text = markdown.render(profile_document(data), Templates(), "appendix")
     assert "Not shown: profile and remaining bottlenecks (no profile was recorded)." in text
-    failed = replace(data, events=(Event("BX350", "nothing was profiled: perf is not installed"),))
+    failed = with_contents(
+        data, events=(Event("BX350", "nothing was profiled: perf is not installed"),)
+    )
     assert "(Nothing was profiled: perf is not installed)" in markdown.render(
         profile_document(failed), Templates(), "appendix"
     )

@@ -5,7 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
-from report_sample import ROUNDS, svg_texts, with_judgement, with_plan
+from report_sample import ROUNDS, svg_texts, with_contents, with_judgement, with_plan
 
 from bench_framework.features.document import build_document
 from bench_framework.model.record.sensors import Sensors
@@ -104,13 +104,13 @@ def test_missing_and_constant_counters_are_described_and_not_drawn(data: ReportD
         replace(b, sensors=replace(b.sensors, load1=2.0, mem_available_bytes=None))
         for b in data.blocks
     )
-    figure = require(sensors(replace(data, blocks=blocks)))
+    figure = require(sensors(with_contents(data, blocks=blocks)))
     assert "load average (1 min) (2.0)" in figure.desc
     assert re.search(r"Not available on this machine: .*available memory", figure.desc)
     assert not {p.series for p in figure.points} & {"load of one minute", "available memory"}
     assert "available memory" not in {row.cells[0].text for row in figure.table.rows}
     nothing = tuple(replace(b, sensors=Sensors()) for b in data.blocks)
-    assert sensors(replace(data, blocks=nothing)) is None
+    assert sensors(with_contents(data, blocks=nothing)) is None
 
 
 def test_outliers_are_marked_counted_and_kept(data: ReportData) -> None:
@@ -122,7 +122,7 @@ def test_outliers_are_marked_counted_and_kept(data: ReportData) -> None:
     first = next(b for b in data.measured_blocks if b.cell_id == cell.id)
     far = replace(first, wall_s=tuple(100 * wall for wall in first.wall_s))
     figure = require(
-        runs_plot(replace(data, blocks=tuple(far if b is first else b for b in data.blocks)))
+        runs_plot(with_contents(data, blocks=tuple(far if b is first else b for b in data.blocks)))
     )
     marked = [p for p in figure.points if p.baseline and p.strong]
     assert max(marked, key=lambda p: p.x).x == far.wall
@@ -224,7 +224,7 @@ def test_one_axis_makes_no_map(data: ReportData) -> None:
 
 
 def test_too_few_blocks_make_no_plot_of_runs(data: ReportData) -> None:
-    few = replace(data, blocks=tuple(b for b in data.blocks if b.round <= 3))
+    few = with_contents(data, blocks=tuple(b for b in data.blocks if b.round <= 3))
     assert runs_plot(few) is None
     assert order_strip(few) is None
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 import pytest
-from report_sample import tables_in, with_judgement, with_plan
+from report_sample import tables_in, with_contents, with_judgement, with_plan
 
 from bench_framework.claims import factory
 from bench_framework.features.document import build_document, sections
@@ -74,7 +74,7 @@ def test_sections_come_in_the_order_of_the_page(document: Document) -> None:
 
 def test_a_record_of_less_than_a_minute_has_one_time(data: ReportData) -> None:
     assert " · 2026-03-02 17:04 to 17:22 · " in masthead.run_line(data)
-    short = replace(data, finished=data.started)
+    short = with_contents(data, ended_at=data.contents.header.started_at)
     assert " · 2026-03-02 17:04 · " in masthead.run_line(short)
 
 
@@ -109,8 +109,10 @@ def test_the_first_line_states_the_input_if_there_is_one(
     (*_, item) = data.plan.inputs
     command: tuple[Word, ...] = ((BIN,), *[(INPUT,)] * times)
     cells = tuple(replace(c, command=command, input_id=item.id) for c in data.plan.cells)
-    (prepared,) = (replace(p, file_count=files) for p in data.inputs if p.input_id == item.id)
-    one = replace(with_plan(data, inputs=(item,), cells=cells), inputs=(prepared,))
+    (prepared,) = (
+        replace(p, file_count=files) for p in data.contents.inputs if p.input_id == item.id
+    )
+    one = with_contents(with_plan(data, inputs=(item,), cells=cells), inputs=(prepared,))
     assert [line.value for line in masthead.lines(one) if line.name == "Input" and line.top] == [
         more.format(item.name)
     ]
@@ -393,7 +395,9 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
     event = Event("BX334", "b prints a different result from a")
     claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
     judged = replace(data.judgement, claims=claims)
-    differing = build_document(replace(data, judgement=judged, events=(*data.events, event)))
+    differing = build_document(
+        with_contents(replace(data, judgement=judged), events=[*data.contents.events, event])
+    )
     blocks = section(differing, "S02").blocks
     (box,) = (block for block in blocks if isinstance(block, Box))
     assert box.tone == "warning"
@@ -409,7 +413,7 @@ def test_a_baseline_whose_output_varies_is_not_called_different_work(data: Repor
     baseline = require(data.plan.baseline_cell(item.id))
     other = next(c for c in data.plan.cells_of(item.id) if c.role is Role.CANDIDATE)
     events = (Event("BX334", "differs", cell_id=c.id) for c in (other, baseline))
-    document = build_document(replace(data, events=(*data.events, *events)))
+    document = build_document(with_contents(data, events=[*data.contents.events, *events]))
     boxes = [b for b in section(document, "S02").blocks if isinstance(b, Box)]
     (warning,) = (b for b in boxes if b.tone == "warning")
     assert data.label(baseline.id) in warning.sentences[0].text
@@ -417,7 +421,7 @@ def test_a_baseline_whose_output_varies_is_not_called_different_work(data: Repor
 
 
 def test_a_warning_that_begins_with_the_name_of_a_variant_keeps_its_case(data: ReportData) -> None:
-    changed = replace(data, events=(Event("BX205", "n=1 failed"),))
+    changed = with_contents(data, events=(Event("BX205", "n=1 failed"),))
     lists = [b for b in unmeasured.how_sure(changed) if isinstance(b, Bullets)]
     texts = [s.text for b in lists for s in b.items]
     assert "n=1 failed." in texts
@@ -447,19 +451,23 @@ def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: Rep
 
 
 def test_the_table_of_binaries_names_a_wrapper_of_the_compiler(data: ReportData) -> None:
-    builds = tuple(replace(build, wrapper="sccache 9.8") for build in data.builds)
-    binaries = tables_in(section(build_document(replace(data, builds=builds)), "S22").blocks)[0]
+    builds = tuple(replace(build, wrapper="sccache 9.8") for build in data.contents.builds)
+    binaries = tables_in(section(build_document(with_contents(data, builds=builds)), "S22").blocks)[
+        0
+    ]
     assert "1.91.0, sccache 9.8" in texts(binaries.rows[0])
 
 
 def test_the_table_of_binaries_names_direct_dependencies_once(data: ReportData) -> None:
-    first, *others = data.builds
+    first, *others = data.contents.builds
     shared = (("clap", "4.6"), ("rayon", "1.11"))
     builds = (
         replace(first, direct_dependencies=shared),
         *(replace(b, direct_dependencies=(*shared, ("tikv-jemallocator", "0.6"))) for b in others),
     )
-    binaries = tables_in(section(build_document(replace(data, builds=builds)), "S22").blocks)[0]
+    binaries = tables_in(section(build_document(with_contents(data, builds=builds)), "S22").blocks)[
+        0
+    ]
     everywhere, some = binaries.legend
     assert everywhere == "Direct dependencies: clap 4.6, rayon 1.11."
     users = [v.label for v in data.plan.variants if v.build_id != first.id]
@@ -507,8 +515,7 @@ def test_programs_without_an_input_are_reported_without_one(data: ReportData) ->
         hypotheses=(),
     )
     plan = replace(data.plan, inputs=(only,), cells=cells)
-    blocks = tuple(b for b in data.blocks if b.cell_id in ids)
-    small = replace(data, plan=plan, judgement=about, blocks=blocks, inputs=())
+    small = with_contents(replace(data, plan=plan, judgement=about), inputs=())
     document = build_document(small)
     assert "no input" not in repr(
         [section(document, code) for code in ("S03", "S06", "S19", "S25")]
@@ -539,7 +546,7 @@ def test_a_note_of_several_programs_is_printed_once_with_their_names(data: Repor
     }
     blocks = tuple(replace(b, receipts=receipts.get(b.cell_id, ())) for b in data.blocks)
     runs = sum(b.cell_id in receipts for b in data.measured_blocks)
-    parts = section(build_document(replace(data, blocks=blocks)), "S21").blocks
+    parts = section(build_document(with_contents(data, blocks=blocks)), "S21").blocks
     lines = [item.text for part in parts if isinstance(part, Bullets) for item in part.items]
     (note,) = (line for line in lines if "page cache" in line)
     who = {data.label(first.id), data.label(second.id)}
@@ -574,7 +581,7 @@ class TestBudget:
         first_blocks = [b for b in blocks if b.cell_id == first.id]
         slow = replace(first_blocks[0], receipts=(Receipt(phases_s={"read": 9.0, "count": 9.0}),))
         blocks = tuple(slow if b is first_blocks[0] else b for b in blocks)
-        built = section(build_document(replace(data, blocks=blocks)), "S09")
+        built = section(build_document(with_contents(data, blocks=blocks)), "S09")
         (table,) = (
             b for b in built.blocks if isinstance(b, Table) and b.anchor.startswith("phases-")
         )

@@ -16,6 +16,7 @@ from report_sample import (
     judged_again,
     sample,
     tables_in,
+    with_contents,
     with_judgement,
     with_plan,
     with_sign_change,
@@ -239,7 +240,7 @@ def by_function() -> ReportData:
 def with_packages() -> ReportData:
     """Return the record as if the last program had another version of a package, and more code."""
     data = sample()
-    *others, last = data.builds
+    *others, last = data.contents.builds
     first, *rest = [replace(b, packages=(("itoa", "1.0.1"),)) for b in others]
     first = replace(first, crates=(("itoa", 1_024), ("tool", 9_000)), sections=((".text", 10_024),))
     last = replace(
@@ -248,7 +249,7 @@ def with_packages() -> ReportData:
         crates=(("itoa", 3_072), ("tool", 9_100)),
         sections=((".text", 12_172),),
     )
-    return replace(data, builds=(first, *rest, last))
+    return with_contents(data, builds=(first, *rest, last))
 
 
 RECORDS = (
@@ -376,7 +377,7 @@ def test_a_range_of_sessions_says_how_many_were_measured_and_the_reason_of_the_e
         Look(here, 0, 24, stopped=False, dropped=(data.plan.cells[1].id,)),
         Look(here, 1, 36, stopped=True, reason=CONCLUSIVE),
     )
-    data = replace(data, plan=replace(data.plan, measure=measure), looks=looks)
+    data = with_contents(with_plan(data, measure=measure), looks=looks)
     text = section_text(build_document(data), "S35")
     rounds = max(state.rounds for state in data.judgement.states)
     assert f"Ratios in {-(-rounds // 12)} sessions of 12 rounds (2 to 5 were planned). " in text

@@ -44,7 +44,7 @@ def short_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def render(data: ReportData, _: object, formats: tuple[str, ...]) -> dict[str, str]:
         assert formats == ("html",)
-        return {name: f"{name} of {data.record_id}" for name in PAGES}
+        return {name: f"{name} of {data.contents.header.record_id}" for name in PAGES}
 
     monkeypatch.setattr(site, "render_files", render)
 

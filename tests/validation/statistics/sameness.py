@@ -19,6 +19,8 @@ from bench_framework.features.document import build_document
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.plan import Plan
 from bench_framework.report.context import ReportData
+from bench_framework.store.journal import Contents
+from bench_framework.store.lines import Header
 from bench_framework.workflow.pages import render_files
 from tests.unit.machine import HOST
 
@@ -129,16 +131,11 @@ def fingerprint() -> str:
     }
     blocks, taken = replays.measured(plan, times)
     judgement = judge(plan, blocks, {}, (), taken)
+    header = Header(1, "20260302T1704Z", "made", "", "", "2026-03-02T17:04:00Z", "0.1.0")
     data = ReportData(
         plan=plan,
         judgement=judgement,
-        builds=(),
-        inputs=(),
-        host=HOST,
-        blocks=tuple(blocks),
-        record_id="20260302T1704Z",
-        started="2026-03-02T17:04:00Z",
-        finished="2026-03-02T17:05:00Z",
+        contents=Contents(header, HOST, blocks=blocks, ended_at="2026-03-02T17:05:00Z"),
     )
     files = render_files(data, build_document(data))
     digest = hashlib.sha256(repr(judgement).encode())
