@@ -318,9 +318,9 @@ def _measure(
     def looker(input_id: str, index: int, number: int) -> InterimDecision:
         # numpy is slow to import, and the first rounds are displayed without it.
         from bench_framework.compare.interim_analysis import Analysis
-        from bench_framework.features.stop_rules import rule_of
+        from bench_framework.features.stop_rules import stop_rule_of
 
-        rule = given or rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)
+        rule = given or stop_rule_of(record.plan, gated=gated, only_gate=only_gate, decides=decides)
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))

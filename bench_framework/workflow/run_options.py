@@ -27,7 +27,7 @@ from bench_framework.text.numbers import shortest
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.compare.stop_rules import StopRule
+    from bench_framework.features.stop_rules import StopRule
     from bench_framework.model.plan.policies import Accepted
     from bench_framework.model.record.run import Build
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
-from bench_framework.compare.stop_rules import All, FixedRule
 from bench_framework.extensions.bisect.compute import SideRule
 from bench_framework.features.gate.measuring import GateRule
-from bench_framework.features.stop_rules import ReportRule, rule_of
+from bench_framework.features.stop_rules import All, FixedRule, ReportRule, stop_rule_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
@@ -118,8 +117,8 @@ def test_the_side_of_a_commit_stops_a_step_and_no_cell_leaves() -> None:
 def test_the_rule_of_a_run() -> None:
     plain, gated = Study().plan, Study(policy=gate_policy(wall=0.01)).plan
     fixed = Study(measure=MeasurePolicy(until="rounds")).plan
-    assert rule_of(plain, gated=False, only_gate=False) == ReportRule()
-    assert rule_of(fixed, gated=False, only_gate=False) == FixedRule()
-    assert rule_of(gated, gated=False, only_gate=False) == All((ReportRule(), GateRule()))
-    assert rule_of(fixed, gated=True, only_gate=False) == All((FixedRule(), GateRule()))
-    assert rule_of(plain, gated=True, only_gate=True) == GateRule()
+    assert stop_rule_of(plain, gated=False, only_gate=False) == ReportRule()
+    assert stop_rule_of(fixed, gated=False, only_gate=False) == FixedRule()
+    assert stop_rule_of(gated, gated=False, only_gate=False) == All((ReportRule(), GateRule()))
+    assert stop_rule_of(fixed, gated=True, only_gate=False) == All((FixedRule(), GateRule()))
+    assert stop_rule_of(plain, gated=True, only_gate=True) == GateRule()

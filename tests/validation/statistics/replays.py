@@ -9,11 +9,10 @@ import numpy as np
 from noise import Floats, Recorded
 
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
-from bench_framework.compare.stop_rules import StopRule
 from bench_framework.features.gate import compute as gate, measuring, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
-from bench_framework.features.stop_rules import ReportRule
+from bench_framework.features.stop_rules import ReportRule, StopRule
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GatePolicy
