@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -14,7 +14,7 @@ from typer import Argument, Option
 from bench_framework.cli.arguments import AFTER_DASHES, InputFile, WordsCommand, with_options
 from bench_framework.cli.console import Console
 from bench_framework.errors import Interrupted
-from bench_framework.model.plan.invocation import CrateSelection
+from bench_framework.model.plan.invocation import CiService, CrateSelection
 from bench_framework.text.lines import wrap
 
 EXAMPLES = """
@@ -72,7 +72,7 @@ def init(
         ),
     ] = None,
     ci: Annotated[
-        Literal["github", "gitlab"] | None,
+        CiService | None,
         Option(help="Write a CI workflow that fails if the scenario becomes slower."),
     ] = None,
     source: Annotated[

@@ -9,6 +9,7 @@ from bench_framework.cli import arguments as shared
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, BenchError, UsageError
+from bench_framework.extensions.bisect import Find
 from bench_framework.model.metrics import COUNTED, CPU, WALL
 from bench_framework.text.lines import wrap
 
@@ -57,7 +58,7 @@ def bisect(
         ),
     ] = None,
     find: Annotated[
-        Literal["regression", "improvement"],
+        Find,
         Option(metavar="CHANGE", help="What to search for: regression or improvement."),
     ] = "regression",
     budget: Annotated[

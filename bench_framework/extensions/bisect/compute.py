@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 from bench_framework.compare import interim_analysis
 from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.extensions.bisect import Find
 from bench_framework.extensions.bisect.model import (
     Bisection,
     Conclusion,
-    Find,
     Outcome,
     SearchStep,
     Status,

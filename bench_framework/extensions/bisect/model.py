@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.extensions.bisect import Find
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.result.judgement import Comparison
 
-Find = Literal["regression", "improvement"]
 StepKind = Literal["ends", "commit", "confirmation"]
 """``ends``: the whole range. ``commit``: a commit between two others. ``confirmation``: the two commits
 that remain, in new rounds."""

@@ -15,10 +15,9 @@ from bench_framework.execution import process, progress
 from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.lock import locked
-from bench_framework.extensions.bisect import compute, sentences
+from bench_framework.extensions.bisect import Find, compute, sentences
 from bench_framework.extensions.bisect.model import (
     Bisection,
-    Find,
     Outcome,
     SearchDocument,
     SearchStep,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from bench_framework.model.plan.revisions import Revisions
@@ -45,6 +45,10 @@ class Invocation:
         words += ["--scheduler", self.scheduler] if self.scheduler else []
         words += ["--host", self.host] if self.host else []
         return shlex.join(words)
+
+
+CiService = Literal["github", "gitlab"]
+"""The CI services for which `init` writes a workflow."""
 
 
 @dataclass(frozen=True, kw_only=True)

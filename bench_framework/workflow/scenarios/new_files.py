@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path, PurePosixPath
 from string import Template
-from typing import Final, Literal
+from typing import Final
 
 from bench_framework import assets
 from bench_framework.errors import UsageError
@@ -16,14 +16,14 @@ from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import text_of
+from bench_framework.model.plan.invocation import CiService
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
 from bench_framework.workflow.scenarios.request import unfit, write_files
 from bench_framework.workflow.scenarios.suite_files import SUITES, scenarios_in
 
-Service = Literal["github", "gitlab"]
-_FILES: Final[Mapping[Service, Mapping[str, str]]] = {
+_FILES: Final[Mapping[CiService, Mapping[str, str]]] = {
     "github": {
         "benchmarks.yml": ".github/workflows/benchmarks.yml",
         "benchmarks-comment.yml": ".github/workflows/benchmarks-comment.yml",
@@ -42,7 +42,7 @@ class _Workflow(Template):
 
 
 def write_ci(
-    service: Service, scenario: Path, *, source: str | None = None, force: bool = False
+    service: CiService, scenario: Path, *, source: str | None = None, force: bool = False
 ) -> tuple[tuple[Path, ...], str]:
     """Write the workflow that gates a scenario. Return its files, and what is left to do.
 
