@@ -54,7 +54,7 @@ class Addition:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ExtensionFailure:
     """An extension that is left out because it could not be loaded."""
 
     extension: str
@@ -69,10 +69,10 @@ class Registry:
     """
 
     def __init__(self) -> None:
-        self.failures: list[Failure] = []
+        self.failures: list[ExtensionFailure] = []
         self._extension = ""
         self._targets: dict[Point, dict[str, Addition]] = {}
-        self._listener: Callable[[Failure], object] | None = None
+        self._listener: Callable[[ExtensionFailure], object] | None = None
 
     def command(self, panel: Panel, name: str, place: str) -> None:
         """Add ``benchctl NAME``: a function for typer, or a module with `HELP`, `EXAMPLES` and `PARTS`.
@@ -159,7 +159,7 @@ class Registry:
             self.leave_out(targets[name].extension, taken)
         return [target for name, target in targets.items() if name not in core]
 
-    def listen(self, listener: Callable[[Failure], object]) -> None:
+    def listen(self, listener: Callable[[ExtensionFailure], object]) -> None:
         """Report each failure to a function, first those that were found before."""
         self._listener = listener
         for failure in self.failures:
@@ -185,7 +185,7 @@ class Registry:
 
     def leave_out(self, extension: str, error: Exception) -> None:
         """Remember that an extension, or a part of it, could not be used."""
-        failure = Failure(extension, f"{type(error).__name__}: {error}".partition("\n")[0])
+        failure = ExtensionFailure(extension, f"{type(error).__name__}: {error}".partition("\n")[0])
         self.failures.append(failure)
         if self._listener is not None:
             self._listener(failure)

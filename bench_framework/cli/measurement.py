@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bench_framework.execution.progress import Observer
     from bench_framework.model.plan.plan import Plan
     from bench_framework.workflow.gate import GateResult
-    from bench_framework.workflow.run import Outcome
+    from bench_framework.workflow.run import RunOutcome
     from bench_framework.workflow.run_options import RunOptions
 
 
@@ -41,12 +41,12 @@ class Hosts(Protocol):
     def several(self, file: str, options: RunOptions) -> bool:
         """Return whether more than one machine measures the scenario."""
 
-    def run(self, file: str, options: RunOptions, observer: Observer) -> Outcome:
+    def run(self, file: str, options: RunOptions, observer: Observer) -> RunOutcome:
         """Measure a scenario on one machine, as `run_scenario` does here."""
 
     def gate(
         self, file: str, options: RunOptions, observer: Observer, *, confirm: bool
-    ) -> tuple[Outcome, GateResult | None]:
+    ) -> tuple[RunOutcome, GateResult | None]:
         """Measure a scenario and apply its gate. The gate is `None` if it was not applied."""
 
     def measure_on_several(self, console: Console, file: str, options: RunOptions) -> NoReturn:
@@ -147,7 +147,7 @@ def require_key(options: RunOptions) -> None:
         integrity.signature_of("benchctl", options.sign)
 
 
-def sign(console: Console, outcome: Outcome, options: RunOptions, host: str = "") -> None:
+def sign(console: Console, outcome: RunOutcome, options: RunOptions, host: str = "") -> None:
     """Sign a finished record if the user requested it; then, or with --verbose, print its digest."""
     from bench_framework.store import manifest
 
@@ -202,7 +202,7 @@ _OF_METRICS = frozenset({"BX217", "BX251"})
 """Codes of failures of single metrics: the times of such a configuration remain valid."""
 
 
-def print_failures(console: Console, outcome: Outcome) -> None:
+def print_failures(console: Console, outcome: RunOutcome) -> None:
     """Print failed builds with details and count failed configurations, which were printed before."""
     others = [error for error in outcome.failures if not isinstance(error, BuildError)]
     for error in outcome.failures:
@@ -217,7 +217,7 @@ def print_failures(console: Console, outcome: Outcome) -> None:
         console.say(f"{which} could not be read or counted: {end}", level=-1)
 
 
-def print_problems(console: Console, outcome: Outcome) -> None:
+def print_problems(console: Console, outcome: RunOutcome) -> None:
     """Print the warnings of the analysis, and the failures."""
     # The warnings of the measurement were printed when they occurred.
     for event in outcome.judgement.events if outcome.judgement else ():
@@ -226,7 +226,7 @@ def print_problems(console: Console, outcome: Outcome) -> None:
     print_failures(console, outcome)
 
 
-def print_outcome(console: Console, outcome: Outcome) -> None:
+def print_outcome(console: Console, outcome: RunOutcome) -> None:
     """Print the report of a run, or with ``--json`` its document, with warnings and failures."""
     if console.json:
         from bench_framework.workflow.documents import run_document

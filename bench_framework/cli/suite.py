@@ -17,7 +17,7 @@ from bench_framework.text.words import plan_size
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.run import Outcome
+    from bench_framework.workflow.run import RunOutcome
     from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.suites.measuring import SuiteResult
     from bench_framework.workflow.suites.planning import Member, SuitePlan
@@ -28,11 +28,11 @@ def plan_several(
 ) -> None:
     """Print the plan of a suite; with ``--verbose``, also that of each scenario."""
     from bench_framework.cli.plan_page import page
-    from bench_framework.workflow.suites.planning import plan_suite, suite_document
+    from bench_framework.workflow.suites.planning import plan_suite, suite_plan_document
 
     suite = plan_suite(names, options, budget, skip=True)
     if console.json:
-        console.emit_json(suite_document(suite))
+        console.emit_json(suite_plan_document(suite))
         return
     if console.verbosity > 0:
         for member in suite.members:
@@ -117,7 +117,7 @@ def _announce(
     console.say(f"scenario {place + 1} of {number}: {member.plan.name} ({member.file}{time})")
 
 
-def _measured(console: Console, outcome: Outcome) -> None:
+def _measured(console: Console, outcome: RunOutcome) -> None:
     if outcome.document is not None and console.verbosity > 0 and not console.json:
         console.emit_document(outcome.document)
     print_problems(console, outcome)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from bench_framework.compare.decide import Evidence, decide, equivalence_level
+from bench_framework.compare.decide import RatioTest, decide, equivalence_level
 from bench_framework.compare.same_programs import Pairs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Runs
@@ -160,7 +160,7 @@ def judge_contrasts(family: Sequence[Weighted], at: ContrastData) -> tuple[Contr
         at_level = intervals.typical_with_batches(c.values, level).ratio
         equivalence = partial(_equivalence, c.values, equivalence_level(looks))
         decision = decide(
-            Evidence(holm_result.rejected, at_level, "typical", equivalence),
+            RatioTest(holm_result.rejected, at_level, "typical", equivalence),
             policy.thresholds_of(at.metric),
         )
         verdict, interval, reason = decision.verdict, decision.interval, decision.reason

@@ -31,7 +31,7 @@ Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class RatioTest:
     """The result of the tests of one comparison: the ratio candidate ÷ reference on one metric.
 
     Attributes:
@@ -50,7 +50,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class IntervalVerdict:
     """A verdict with the interval that supports it.
 
     Attributes:
@@ -76,7 +76,7 @@ class Decision:
         )
 
 
-def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:
+def decide(evidence: RatioTest, thresholds: Thresholds) -> IntervalVerdict:
     """Return the verdict that follows from evidence and thresholds."""
     interval, statistic = evidence.interval, evidence.statistic
     reason: Reason | None = None
@@ -85,20 +85,20 @@ def decide(evidence: Evidence, thresholds: Thresholds) -> Decision:
         if abs(log(interval.ratio)) > log1p(thresholds.minimum_effect):
             verdict = by_interval(interval, thresholds.margin)
             if verdict.decided:
-                return Decision(verdict, interval, statistic)
+                return IntervalVerdict(verdict, interval, statistic)
             reason = REACHES_ONE
     equal = evidence.equivalence()
     if equal is not None and within_margin(equal, thresholds.margin):
-        return Decision(Verdict.EQUIVALENT, equal, statistic)
-    return Decision(Verdict.INCONCLUSIVE, interval, statistic, reason)
+        return IntervalVerdict(Verdict.EQUIVALENT, equal, statistic)
+    return IntervalVerdict(Verdict.INCONCLUSIVE, interval, statistic, reason)
 
 
 def decide_by_interval(
     interval: Interval, statistic: Statistic, thresholds: Thresholds
-) -> Decision:
+) -> IntervalVerdict:
     """Return the verdict where one interval serves as both tests: significant if it excludes 1."""
     significant = by_interval(interval, thresholds.margin).decided
-    return decide(Evidence(significant, interval, statistic, lambda: interval), thresholds)
+    return decide(RatioTest(significant, interval, statistic, lambda: interval), thresholds)
 
 
 def by_interval(interval: Interval, margin: float) -> Verdict:

@@ -14,7 +14,7 @@ from typing import Final
 
 from bench_framework.compare.medians import LEVEL, median_interval
 from bench_framework.compare.samples import Sample
-from bench_framework.model.formula import Formula, Unit, parse, phase_key
+from bench_framework.model.formula import Formula, FormulaUnit, parse, phase_key
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.record.run import PreparedInput
@@ -116,7 +116,7 @@ def _rows_of_input(
         series = rates.get(name, {})
         rate = _row(input_id, name, f"rate({name})", "bytes/s", series, cells, [name])
         yield replace(rate, measured=True)
-    units: dict[str, Unit] = {}
+    units: dict[str, FormulaUnit] = {}
     rows: dict[str, Series] = {}
     needs: dict[str, tuple[str, ...]] = {}
     assumed: dict[str, str] = {}
@@ -231,7 +231,7 @@ def _row(
     input_id: str,
     name: str,
     formula: str,
-    unit: Unit,
+    unit: FormulaUnit,
     series: Series,
     cells: Mapping[str, Cell],
     names: Sequence[str],

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
-from bench_framework.compare.decide import Decision, decide_by_interval
+from bench_framework.compare.decide import IntervalVerdict, decide_by_interval
 from bench_framework.compare.samples import Pair, Sample, runs_within
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -126,7 +126,7 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     if reached < requested:
         many = reached >= LEAST_LEVEL
         code = ReasonCode.TOO_FEW_FOR_COMPARISONS if many else ReasonCode.TOO_FEW_ROUNDS
-        decision = Decision(Verdict.INCONCLUSIVE, interval, "median", Reason(code))
+        decision = IntervalVerdict(Verdict.INCONCLUSIVE, interval, "median", Reason(code))
     return replace(decision.on(draft), rounds=n)
 
 

@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from bench_framework.compare.decide import (
-    Decision,
-    Evidence,
+    IntervalVerdict,
+    RatioTest,
     decide,
     equivalence_level,
     rounds_for_margin,
@@ -146,7 +146,7 @@ def _judge_few_rounds(cases: Sequence[Case], looks: Looks) -> tuple[Comparison, 
 
 
 def judge_by_t(
-    cases: Sequence[tuple[Comparison, welch.Contrast]],
+    cases: Sequence[tuple[Comparison, welch.LogDifference]],
     *,
     size: int,
     level: float,
@@ -159,7 +159,7 @@ def judge_by_t(
     adjusted = holm_family.holm([contrast.p for _, contrast in cases], size=size, level=level)
     comparisons = []
     for (draft, contrast), result in zip(cases, adjusted, strict=True):
-        evidence = Evidence(
+        evidence = RatioTest(
             result.rejected,
             contrast.interval(1 - level / result.divisor),
             statistic,
@@ -192,9 +192,9 @@ def _judge(
         return bounds.ratio if bounds and not (ratios and ratios.differ) else None
 
     if adjusted.rejected and reason:
-        decision = Decision(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)
+        decision = IntervalVerdict(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)
     else:
-        evidence = Evidence(adjusted.rejected, at_level.ratio, "typical", equivalence)
+        evidence = RatioTest(adjusted.rejected, at_level.ratio, "typical", equivalence)
         decision = decide(evidence, case.draft.thresholds)
     comparison = replace(
         decision.on(case.draft),

@@ -38,7 +38,7 @@ of rounds comes from the warm-up, so that the last session would often be a litt
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TimeBudget:
     """The time budget of a plan, in seconds.
 
     Attributes:

@@ -13,7 +13,7 @@ from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.benches import screening
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks, forget_answers
-from bench_framework.execution.budget import Budget, may_be_cold, no_time_for_session
+from bench_framework.execution.budget import TimeBudget, may_be_cold, no_time_for_session
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -143,7 +143,7 @@ class Measuring:
         limit = limit or RoundLimit(self.plan.measure.rounds_max)
         self._notify(progress.LimitKnown(limit, round_s))
 
-    def _short_limit(self, budget: Budget, states: list[InputProgress]) -> RoundLimit | None:
+    def _short_limit(self, budget: TimeBudget, states: list[InputProgress]) -> RoundLimit | None:
         """Return the limit of a budget that is too small for the usual measurement, otherwise `None`.
 
         What failed in the warm-up leaves before. A baseline whose first run may have read files from the
@@ -159,12 +159,12 @@ class Measuring:
         return budget.short_limit(states, self.elapsed_s) if short else None
 
     @property
-    def _budget(self) -> Budget | None:
+    def _budget(self) -> TimeBudget | None:
         """The budget of a plan whose limit of rounds is not known yet."""
         measure = self.plan.measure
         seconds = math.inf if measure.budget_s is None else measure.budget_s
         few = self.few_rounds and not self.one_round
-        return Budget(self.plan, seconds, self.can_decide, few) if measure.by_budget else None
+        return TimeBudget(self.plan, seconds, self.can_decide, few) if measure.by_budget else None
 
     def _measure(self, states: list[InputProgress]) -> None:
         """Measure round r of every input before round r + 1: drift then affects all inputs."""

@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.compare.cell_state import exact_value
 from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.formula import Unit
+from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
@@ -42,7 +42,7 @@ class NamedResult:
     cells: tuple[str, ...] = ()
     phases: Phases | None = None
     """The ratios before and after a change of the ratio during the record."""
-    unit: Unit | None = None
+    unit: FormulaUnit | None = None
     in_times: bool = False
     """As `Evidence.in_times`."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-Unit = Literal["bytes/s", "s", "ratio"]
+FormulaUnit = Literal["bytes/s", "s", "ratio"]
 Dimension = tuple[int, int]
 """Exponents of bytes and of seconds."""
 Values = Mapping[str, Mapping[str, float]]
@@ -22,7 +22,7 @@ Compute = Callable[[Values], float]
 LONGEST: Final = 500
 """Largest number of characters of a formula."""
 _RATE, _TIME, _PLAIN = (1, -1), (0, 1), (0, 0)
-_UNITS: Final[dict[Dimension, Unit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "ratio"}
+_UNITS: Final[dict[Dimension, FormulaUnit]] = {_RATE: "bytes/s", _TIME: "s", _PLAIN: "ratio"}
 _OF_CELLS: Final[dict[str, Dimension]] = {"rate": _RATE, "time": _TIME}
 
 _FUNCTIONS: Final[dict[str, Callable[[list[float]], float]]] = {
@@ -48,7 +48,7 @@ class Formula:
     """A parsed formula with consistent units."""
 
     text: str
-    unit: Unit
+    unit: FormulaUnit
     cells: tuple[str, ...]
     """Names of the cells that it uses."""
     rows: tuple[str, ...]
@@ -85,7 +85,7 @@ class Formula:
         return self._compute({"rate": rates, "time": times, "row": rows})
 
 
-def parse(text: str, rows: Mapping[str, Unit] | None = None) -> Formula:
+def parse(text: str, rows: Mapping[str, FormulaUnit] | None = None) -> Formula:
     """Parse a formula and check its units.
 
     `rows` has the units of the formulas that it may use, by name.
@@ -117,7 +117,7 @@ def phase_key(cell: str, phase: str) -> str:
 class _Reader:
     """A visitor of a syntax tree that checks dimensions and collects the names in use."""
 
-    def __init__(self, rows: Mapping[str, Unit]) -> None:
+    def __init__(self, rows: Mapping[str, FormulaUnit]) -> None:
         self._rows = rows
         self.cells: dict[str, None] = {}
         self.phases: dict[tuple[str, str], None] = {}

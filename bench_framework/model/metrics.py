@@ -8,7 +8,7 @@ from typing import Final, Literal
 from bench_framework.registry import registry
 from bench_framework.units import Unit
 
-Direction = Literal["lower", "higher", "none"]
+MetricDirection = Literal["lower", "higher", "none"]
 """Better direction of a metric. ``none``: the metric is reported and not judged."""
 Judged = Literal["rounds", "medians", "exact", "shown"]
 """How a difference is judged: by paired rounds, by two medians, as an exact property of the
@@ -36,7 +36,7 @@ class MetricKind:
     """One-line description for the reference, the columns of tables and the legend of the report."""
     unit: Unit
     """Unit of every stored value."""
-    direction: Direction
+    direction: MetricDirection
     judged: Judged
     """How differences are judged if `judge` names the metric. Peak memory is always judged by medians."""
     source: str

@@ -279,7 +279,7 @@ class Links(Block, kind="links"):
     items: tuple[tuple[str, str], ...]
 
 
-class AuthorText(Block, kind="author"):
+class AuthorNote(Block, kind="author"):
     """Text of the scenario's author, separate from the results."""
 
     title: str

@@ -13,13 +13,13 @@ from typing import Final
 
 from bench_framework.model.plan.looks import FEWEST_FOR_T
 from bench_framework.stats.portable_math import log
-from bench_framework.stats.welch import Contrast
+from bench_framework.stats.welch import LogDifference
 
 LEAST_ERROR: Final = 1e-12
 """Standard errors below it are differences in the last bits of equal ratios."""
 
 
-def compare(candidate: Sequence[float], reference: Sequence[float]) -> Contrast | None:
+def compare(candidate: Sequence[float], reference: Sequence[float]) -> LogDifference | None:
     """Return the mean of ln(candidate ÷ reference) over rounds with its standard error.
 
     The sequences have the values of the same rounds. The result is `None` with fewer than 3 rounds,
@@ -30,4 +30,4 @@ def compare(candidate: Sequence[float], reference: Sequence[float]) -> Contrast 
         return None
     ratios = [log(c) - log(r) for c, r in zip(candidate, reference, strict=True)]
     error = math.sqrt(statistics.variance(ratios) / n)
-    return Contrast(statistics.fmean(ratios), error, n - 1, n) if error > LEAST_ERROR else None
+    return LogDifference(statistics.fmean(ratios), error, n - 1, n) if error > LEAST_ERROR else None

@@ -35,7 +35,7 @@ class LogMean:
 
 
 @dataclass(frozen=True, slots=True)
-class Contrast:
+class LogDifference:
     """A difference of two centres: the logarithm of the ratio candidate ÷ reference."""
 
     estimate: float
@@ -78,7 +78,7 @@ def log_mean(series: Series) -> LogMean | None:
     return LogMean(log(series.mean), spread * spread / n, n - 1)
 
 
-def compare(candidate: Series, reference: Series) -> Contrast | None:
+def compare(candidate: Series, reference: Series) -> LogDifference | None:
     """Return ln(candidate ÷ reference) with its standard error and degrees of freedom.
 
     The result is `None` if the variance of a side is unknown, or if both variances are zero, as in
@@ -92,10 +92,10 @@ def compare(candidate: Series, reference: Series) -> Contrast | None:
     # The square of a very small variance may underflow to zero.
     freedom = variance * variance / shares if shares > 0 else min(ours.freedom, theirs.freedom)
     n = min(candidate.n or 0, reference.n or 0)
-    return Contrast(ours.centre - theirs.centre, math.sqrt(variance), freedom, n)
+    return LogDifference(ours.centre - theirs.centre, math.sqrt(variance), freedom, n)
 
 
-def runs_at_estimate(contrast: Contrast, level: float) -> int | None:
+def runs_at_estimate(contrast: LogDifference, level: float) -> int | None:
     """Return how many runs per command would show a true difference as large as the estimate.
 
     n · ((z₁₋a⁄₂ + z₀.₈₀) · SE ÷ estimate)², for 80 % power at level a.

@@ -173,7 +173,7 @@ _CRITERION: Final = "criterion"
 
 
 @dataclass(frozen=True, slots=True)
-class Harness:
+class HarnessResult:
     """A benchmark as a harness stored it: seconds of each run or sample, in order."""
 
     label: str
@@ -223,7 +223,7 @@ def bundle(folder: Path, most: int) -> bytes:
     return json.dumps({_CRITERION: benchmarks}, ensure_ascii=False).encode()
 
 
-def _criterion(document: Node) -> Iterator[Harness]:
+def _criterion(document: Node) -> Iterator[HarnessResult]:
     for folder, files in document[_CRITERION].members().items():
         times, counts = (files["sample"][name].items() for name in ("times", "iters"))
         if len(times) != len(counts):
@@ -234,10 +234,10 @@ def _criterion(document: Node) -> Iterator[Harness]:
         label = about.get("full_id") if about else None
         pairs = zip(times, counts, strict=True)
         wall = tuple(time.number() / count.number() / PER_SECOND["ns"] for time, count in pairs)
-        yield Harness(label.text() if label else folder, wall)
+        yield HarnessResult(label.text() if label else folder, wall)
 
 
-def _google(document: Node) -> Iterator[Harness]:
+def _google(document: Node) -> Iterator[HarnessResult]:
     entries: dict[str, list[Node]] = {}
     benchmarks = document["benchmarks"].items()
     for entry in benchmarks:
@@ -255,7 +255,7 @@ def _google(document: Node) -> Iterator[Harness]:
             tuple(run[field].number() / _per_second(run["time_unit"]) for run in good)
             for field in ("real_time", "cpu_time")
         )
-        yield Harness(name, wall, cpu, len(runs) - len(good))
+        yield HarnessResult(name, wall, cpu, len(runs) - len(good))
 
 
 def _per_second(unit: Node) -> int:
@@ -264,7 +264,7 @@ def _per_second(unit: Node) -> int:
     return PER_SECOND[unit.text()]
 
 
-def _pyperf(document: Node) -> Iterator[Harness]:
+def _pyperf(document: Node) -> Iterator[HarnessResult]:
     common = node.members() if (node := document.get("metadata")) else {}
     for benchmark in document["benchmarks"].items():
         about = common | (node.members() if (node := benchmark.get("metadata")) else {})
@@ -275,7 +275,7 @@ def _pyperf(document: Node) -> Iterator[Harness]:
         # Runs that only calibrate or warm up have no values.
         lists = (run.get("values") for run in benchmark["runs"].items())
         values = (value for values in lists if values for value in values.items())
-        yield Harness(about["name"].text(), tuple(value.number() for value in values))
+        yield HarnessResult(about["name"].text(), tuple(value.number() for value in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +291,7 @@ class Reader:
 
     title: str
     keys: tuple[str, ...]
-    read: Callable[[Node], Iterator[Harness]]
+    read: Callable[[Node], Iterator[HarnessResult]]
     without: tuple[str, ...] = ()
 
     def fits(self, document: Mapping[str, Any]) -> bool:

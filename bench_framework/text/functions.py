@@ -12,7 +12,7 @@ MOST_CALLED: Final = 1.05
 """Smallest ratio of the calls that a sentence names."""
 
 
-def change_of(change: FunctionChange) -> str:
+def function_change(change: FunctionChange) -> str:
     """Return the change of a function's own instructions: ``+31 %``, ``7.0×``, ``new`` or ``gone``."""
     if not change.reference or not change.instructions:
         return "new" if change.instructions else "gone"

@@ -119,7 +119,7 @@ FILTERS: Final = {
     "counter": causes.counter_text,
     "explained": causes.explained_text,
     "function_name": functions.name_of,
-    "function_change": functions.change_of,
+    "function_change": functions.function_change,
     "setting": builds.setting,
     "packages": builds.packages,
     "function_calls": functions.calls_of,

@@ -18,7 +18,7 @@ from bench_framework.text.reasons import phrase
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
     from bench_framework.model.plan.plan import Plan
-    from bench_framework.workflow.run import Outcome
+    from bench_framework.workflow.run import RunOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class FileDocument:
     """Size of the file."""
 
 
-def run_document(outcome: Outcome) -> RunDocument:
+def run_document(outcome: RunOutcome) -> RunDocument:
     """Return the document of a run. Raises `RecordError`: its record cannot be read."""
     path, judgement = outcome.record, outcome.judgement
     comparisons: tuple[ComparisonDocument, ...] = ()
@@ -143,7 +143,7 @@ def claim_documents(claims: Iterable[Claim]) -> tuple[ClaimDocument, ...]:
 
 
 def _sentences(
-    outcome: Outcome, kind: type[Paragraph | Box], tone: str | None = None
+    outcome: RunOutcome, kind: type[Paragraph | Box], tone: str | None = None
 ) -> tuple[str, ...]:
     """Return the sentences of the first section of the report in blocks of one kind."""
     section = outcome.document.section(SUMMARY.code) if outcome.document else None

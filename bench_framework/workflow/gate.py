@@ -18,7 +18,7 @@ from bench_framework.features.gate.measuring import (
     cells_to_count,
     reopening_looks,
 )
-from bench_framework.features.gate.outcome import BOTH, change_of
+from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.gate import (
@@ -178,10 +178,10 @@ def confirm_here(
     outcome = run_plan(plan, text, options, observer, context)
     if outcome.judgement is None or outcome.record is None:
         raise errors.Interrupted("BX130.gate-confirmed", command=options.command)
-    return second_pass(record, first, outcome.judgement, outcome.record)
+    return with_second_record(record, first, outcome.judgement, outcome.record)
 
 
-def second_pass(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
+def with_second_record(record: Record, first: Gating, again: Judgement, folder: Path) -> Gating:
     """Return the result with the second record, whose judgement is `again`."""
     with Record.open(folder) as second:
         contents = second.contents
@@ -218,7 +218,7 @@ class _Second:
         """Return the result of both passes."""
         with Record.open(self.folder) as second:
             judgement = judge_record(second)
-        return second_pass(record, replace(first, hosts=self.hosts), judgement, self.folder)
+        return with_second_record(record, replace(first, hosts=self.hosts), judgement, self.folder)
 
 
 def _earlier_second(record: Record, observer: Observer) -> _Second | None:
@@ -262,7 +262,7 @@ def stored_gate(folder: Path) -> GateDocument | None:
 
 def _write(record: Record, gating: Gating) -> GateResult:
     started = record.contents.header.started_at
-    change = change_of(gating, record.plan.judge.gate)
+    change = gate_change(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     files = {
         GATE: json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
@@ -299,7 +299,7 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         family=gating.family,
         looks=gating.looks,
         rounds=gating.rounds,
-        decision=change_of(gating, plan.judge.gate).decision,
+        decision=gate_change(gating, plan.judge.gate).decision,
         base=plan.revisions.base if plan.revisions else None,
         head=plan.revisions.head if plan.revisions else None,
         pairs=tuple(_pair(plan, pair) for pair in gating.pairs),

@@ -26,7 +26,7 @@ from bench_framework.store.wire import SCHEMA_VERSION
 from bench_framework.workflow.records.integrity import corruption_reported
 
 if TYPE_CHECKING:
-    from bench_framework.report.render.html import Runs
+    from bench_framework.report.render.html import PageRecord
 
 Format = Literal["html", "md", "term"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -205,12 +205,12 @@ def located(document: Document, folder: Path) -> Document:
 
 def embedded_runs(
     data: ReportData, templates: Mapping[str, str], most: int | None = None
-) -> Runs | None:
+) -> PageRecord | None:
     """Return the record as a page contains it, with the custom templates of the page by file name.
 
     `None`: it has more than `most` compressed bytes.
     """
-    from bench_framework.report.render.html import Runs
+    from bench_framework.report.render.html import PageRecord
 
     contents = data.contents
     frame = embedded.RecordFrame(
@@ -231,7 +231,7 @@ def embedded_runs(
         wording=data.wording,
     )
     link = embedded.runs_link(Source(data.plan, contents, data.judgement), most)
-    runs = link and Runs(link, embedded.packed_frame(frame))
+    runs = link and PageRecord(link, embedded.packed_frame(frame))
     return runs if runs and (most is None or runs.compressed_bytes <= most) else None
 
 
@@ -273,7 +273,7 @@ def render_files(
     document: Document,
     *,
     formats: tuple[Format, ...] = FORMATS,
-    runs: Runs | None = None,
+    runs: PageRecord | None = None,
     templates: Path | None = None,
 ) -> dict[str, str]:
     """Return the texts of the files of a report by name. Nothing is written.

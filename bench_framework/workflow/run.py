@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RunOutcome:
     """The outcome of a run.
 
     Judgement and report are `None` if measuring was interrupted, and the record if that was before it
@@ -69,7 +69,7 @@ class Outcome:
     events: tuple[Event, ...] = ()
 
 
-def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
+def run_scenario(name: str, options: RunOptions, observer: Observer) -> RunOutcome:
     """Build, measure and report a scenario. An interrupted record of it is resumed.
 
     `name` is a file, or the name of a bundled scenario.
@@ -93,7 +93,7 @@ def run_scenario(name: str, options: RunOptions, observer: Observer) -> Outcome:
 
 def run_plan_anew(
     plan: Plan, text: str, options: RunOptions, observer: Observer, context: RunContext = ALONE
-) -> Outcome:
+) -> RunOutcome:
     """Run a plan as `run_plan` does, in a new record if conditions changed since an unfinished one."""
     try:
         return run_plan(plan, text, options, observer, context)
@@ -105,7 +105,7 @@ def run_plan_anew(
 
 def run_plan(
     plan: Plan, text: str, options: RunOptions, observer: Observer, context: RunContext = ALONE
-) -> Outcome:
+) -> RunOutcome:
     """Build, measure and report a plan.
 
     The text of the scenario is stored in the record. `plan` has the selection of the options.
@@ -122,7 +122,7 @@ def run_plan(
 
 def _run(
     plan: Plan, text: str, options: RunOptions, context: RunContext, driver: Driver
-) -> Outcome:
+) -> RunOutcome:
     record: Record | None = None
     try:
         earlier = _earlier_builds(plan, options, context)
@@ -167,7 +167,7 @@ def finish_record(
     pages: bool = True,
     stopped: bool = False,
     measured: bool = False,
-) -> Outcome:
+) -> RunOutcome:
     """Compute the results of a measured record, write its pages, and return the outcome of its run.
 
     Without `pages`, it has only results. `stopped` states that the user stopped the profiling, and `measured`
@@ -191,7 +191,7 @@ def finish_record(
         resume = f"profiling was stopped, everything else is complete; {again}"
         code = errors.EXIT_INTERRUPTED
     events = tuple(record.contents.events)
-    return Outcome(record.path, judgement, document, failures, resume, code, events)
+    return RunOutcome(record.path, judgement, document, failures, resume, code, events)
 
 
 def _earlier_builds(plan: Plan, options: RunOptions, context: RunContext) -> Sequence[Build]:
@@ -372,7 +372,7 @@ def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None
         observe_cells(gate.counting_plan(plan, worse), record, driver, limit_s)
 
 
-def _interrupted(record: Record | None, command: str) -> Outcome:
+def _interrupted(record: Record | None, command: str) -> RunOutcome:
     after = "starts again with the existing builds and inputs"
     if record is not None:
         record.skip_open_round()
@@ -381,7 +381,7 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
         done = counted(sum(record.contents.rounds.values()), "completed round")
         after = f"resumes: {done} in {record.path}"
     resume, path = f"interrupted; `{command}` {after}", record.path if record else None
-    return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
+    return RunOutcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.BenchError, ...]:

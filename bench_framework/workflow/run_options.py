@@ -224,9 +224,9 @@ def require_decidable(plan: Plan) -> None:
     Raises:
         UsageError: BX108, too few rounds; BX112, the file of accepted changes is missing or damaged.
     """
-    from bench_framework.features.gate.question import rounds_needed
+    from bench_framework.features.gate.question import rounds_needed_by_gate
 
-    if (needed := rounds_needed(plan)) is not None:
+    if (needed := rounds_needed_by_gate(plan)) is not None:
         most = counted(plan.measure.rounds_max, "round")
         raise UsageError("BX108", most=most, needed=needed)
     accepted_changes(plan)

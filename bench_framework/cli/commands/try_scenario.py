@@ -19,7 +19,7 @@ from bench_framework.text.numbers import format_clock, format_duration, format_p
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
-    from bench_framework.workflow.setup.trial import Text, Trial, Trials
+    from bench_framework.workflow.setup.trial import Text, TrialRun, Trials
 
 EXAMPLES = """
 benchctl try bench/io.yaml
@@ -59,7 +59,7 @@ def try_scenario(
 
 def _page(trials: Trials, width: int) -> str:
     lines: list[str] = []
-    runs: dict[int, list[Trial]] = {}
+    runs: dict[int, list[TrialRun]] = {}
     for trial in trials.trials:
         runs.setdefault(id(trial.run), []).append(trial)
     for same in runs.values():
@@ -89,14 +89,14 @@ def _page(trials: Trials, width: int) -> str:
     return "\n".join(lines)
 
 
-def _name(trial: Trial, plan: Plan) -> str:
+def _name(trial: TrialRun, plan: Plan) -> str:
     given = plan.input(trial.cell.input_id).name
     where = f", {given}" if given else ""
     base = " (baseline)" if trial.cell.role is Role.BASELINE else ""
     return f"{trial.cell.label}{base}{where}"
 
 
-def _items(trial: Trial, policy: AnswerPolicy) -> list[tuple[str, str]]:
+def _items(trial: TrialRun, policy: AnswerPolicy) -> list[tuple[str, str]]:
     items = [("command", shlex.join(trial.target.argv))]
     if (preload := trial.target.preload) is not None:
         items.append(("allocator", f"{preload} by LD_PRELOAD: {proof(preload)}"))

@@ -26,7 +26,7 @@ from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.store import layout
 from bench_framework.workflow.pages import require_readable
-from bench_framework.workflow.run import Outcome
+from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run, plan_scenario
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Fleet:
             given = plan_scenario(name, overrides=options.overrides).hosts
         return given is not None and given.several
 
-    def run(self, name: str, options: RunOptions, observer: progress.Observer) -> Outcome:
+    def run(self, name: str, options: RunOptions, observer: progress.Observer) -> RunOutcome:
         """Measure a scenario on a host, and report it here.
 
         Raises:
@@ -112,7 +112,7 @@ class Fleet:
 
     def gate(
         self, name: str, options: RunOptions, observer: progress.Observer, *, confirm: bool = True
-    ) -> tuple[Outcome, GateResult | None]:
+    ) -> tuple[RunOutcome, GateResult | None]:
         """Measure a scenario on a host, and apply its gate. Another host measures possible regressions again.
 
         The first name of `host`, or the first label of the scenario, chooses the host of the first pass. Of
@@ -281,7 +281,7 @@ class FleetClient:
         from bench_framework.extensions.fleet.host_results import require_same_work
         from bench_framework.features.gate.outcome import not_confirmed
         from bench_framework.features.gate.plans import repetition
-        from bench_framework.workflow.gate import second_pass
+        from bench_framework.workflow.gate import with_second_record
 
         first = replace(first, hosts=(place.name,))
         used, permitted = (place.name,), policy.names if len(policy.names) > 1 else ()
@@ -307,7 +307,7 @@ class FleetClient:
         except UsageError as error:
             return not_confirmed(first, record.plan.judge.gate, message(error.message))
         first = replace(first, hosts=(place.name, run.host))
-        return second_pass(record, first, again.outcome.judgement, run.folder)
+        return with_second_record(record, first, again.outcome.judgement, run.folder)
 
     def _build(self, sent: Upload, places: Sequence[WorkerPlace]) -> None:
         """Build the programs here if a host can run them. Raises `Interrupted`: the user stopped it."""

@@ -19,7 +19,7 @@ from bench_framework.model.record.run import Host
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Direction, Interval, Verdict
 from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
-from bench_framework.stats.welch import Contrast
+from bench_framework.stats.welch import LogDifference
 from bench_framework.text.reasons import phrase
 
 FEWEST: Final = 3
@@ -208,7 +208,9 @@ def _kinds(rows: Rows) -> Iterator[KindSummary]:
             yield KindSummary(kind, names, mean.interval(LEVEL), expm1(between))
 
 
-def random_effects(estimates: Sequence[float], errors: Sequence[float]) -> tuple[Contrast, float]:
+def random_effects(
+    estimates: Sequence[float], errors: Sequence[float]
+) -> tuple[LogDifference, float]:
     """Return the mean of an effect that varies between sources, such as hosts, from one estimate of each.
 
     It has its standard error, and the standard deviation between the sources is next to it.
@@ -242,4 +244,4 @@ def random_effects(estimates: Sequence[float], errors: Sequence[float]) -> tuple
     mean, total, squares = weighted(between)
     # Estimates that agree better than their errors by chance must not make the interval narrower.
     error = math.sqrt(max(1.0, squares / freedom) / total)
-    return Contrast(mean, error, float(freedom), len(estimates)), math.sqrt(between)
+    return LogDifference(mean, error, float(freedom), len(estimates)), math.sqrt(between)

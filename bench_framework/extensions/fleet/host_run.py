@@ -17,7 +17,7 @@ from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.plan.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
-from bench_framework.workflow.run import Outcome, finish_record
+from bench_framework.workflow.run import RunOutcome, finish_record
 from bench_framework.workflow.run_options import RunOptions
 
 _CHECK_S: Final = 2.0
@@ -31,7 +31,7 @@ class HostOutcome:
     """The outcome of a run on one of several hosts, or the error that ended it."""
 
     host: str
-    outcome: Outcome | None = None
+    outcome: RunOutcome | None = None
     error: errors.BenchError | None = None
     replaced_by: str = ""
     """The host that measured in place of a lost one."""
@@ -46,7 +46,7 @@ class HostOutcome:
         interrupted = isinstance(self.error, errors.Interrupted)
         return errors.EXIT_INTERRUPTED if interrupted else errors.EXIT_NOT_MEASURED
 
-    def checked(self) -> Outcome:
+    def checked(self) -> RunOutcome:
         """Return the outcome of the run. Raises `BenchError`: the error that ended it."""
         if self.error is not None:
             raise self.error
@@ -173,10 +173,10 @@ class HostRun:
         except errors.BenchError as error:
             return HostOutcome(self.host, error=error)
 
-    def _outcome(self, result: JobResult) -> Outcome:
+    def _outcome(self, result: JobResult) -> RunOutcome:
         if self.folder is None:
             resume = f"{result.resume} (on host {self.host})"
-            return Outcome(None, None, None, (), resume, result.exit_code)
+            return RunOutcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:

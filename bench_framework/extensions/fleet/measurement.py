@@ -12,7 +12,7 @@ from bench_framework.extensions.fleet import host_results
 from bench_framework.extensions.fleet.client import Fleet
 from bench_framework.extensions.fleet.documents import HostsDocument, document
 from bench_framework.units import counted
-from bench_framework.workflow.run import Outcome
+from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunOptions
 
 
@@ -58,7 +58,7 @@ class DaskHosts(Fleet):
         raise typer.Exit(code)
 
 
-def _print_host(console: Console, host: str, outcome: Outcome) -> None:
+def _print_host(console: Console, host: str, outcome: RunOutcome) -> None:
     """Print the record of one of several hosts, what failed there, and how to resume."""
     if outcome.judgement is not None:
         console.say(f"host {host}: {outcome.judgement.status}, record {outcome.record}")

@@ -11,7 +11,7 @@ from bench_framework.execution.build import revisions
 from bench_framework.execution.machine import host
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.extensions.history.series import (
-    PlannedCell,
+    SeriesCell,
     newest_record,
     planned_cells,
     read_records,
@@ -133,7 +133,7 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     return {commit for commit, series in planned.items() if needed <= series}
 
 
-def _key(cell: PlannedCell, plan: Plan) -> str:
+def _key(cell: SeriesCell, plan: Plan) -> str:
     """Return what is equal in all records of a configuration; of benchmarks, without their ids."""
     if plan.benches is None:
         return cell.series

@@ -44,7 +44,7 @@ NOT_IN_HEAD: Final = "its revision is not in the history of HEAD"
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedCell:
+class SeriesCell:
     """A cell of a plan, with what is equal in all records that measure this configuration."""
 
     id: str
@@ -172,7 +172,7 @@ def _of_machine(
 
 
 @lru_cache(maxsize=64)
-def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[PlannedCell, ...]]:
+def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[SeriesCell, ...]]:
     """Return a plan of ``plan.json`` and its cells, without A/A controls.
 
     Raises `ScenarioError` (BC113): the selection does not fit the plan.
@@ -196,12 +196,12 @@ def planned_cells(text: bytes, only: str | None = None) -> tuple[Plan, tuple[Pla
             item.id if item.dataset else "",
             stable_id("work", work(cell)),
         )
-        cells.append(PlannedCell(cell.id, series, label, tuple(values.items()), *place))
+        cells.append(SeriesCell(cell.id, series, label, tuple(values.items()), *place))
     return plan, tuple(cells)
 
 
 def _readings(
-    number: int, record: RecordSummary, cells: Sequence[PlannedCell]
+    number: int, record: RecordSummary, cells: Sequence[SeriesCell]
 ) -> Iterable[_Reading]:
     """Yield the medians of a record, without their places."""
     builds = {build.id: build for build in record.prepared.builds}
@@ -271,7 +271,7 @@ def _placed(
 
 def _with_changes(
     series: Sequence[Sequence[_Reading]],
-    cells_of: Mapping[str, PlannedCell],
+    cells_of: Mapping[str, SeriesCell],
     metric: str,
     level: float,
 ) -> Iterable[HistorySeries]:

@@ -94,7 +94,7 @@ def _in_session(claim: Claim, compared: Comparison | None, imported: Imported) -
     return replace(claim, session=session)
 
 
-def contrast_of(c: Comparison, commands: Commands) -> welch.Contrast | None:
+def contrast_of(c: Comparison, commands: Commands) -> welch.LogDifference | None:
     """Return the contrast of a comparison, or `None` without a variance above zero."""
     ours, theirs = (commands[i][1].series_of(c.metric) for i in (c.cell_id, c.ref_cell_id))
     return welch.compare(ours, theirs) if ours is not None and theirs is not None else None
@@ -260,7 +260,7 @@ def failed(command: SessionCommand) -> bool:
     return command.failed > sampling.VOID_SHARE * (command.failed + (command.runs or 0))
 
 
-def _with_mde(judged: Comparison, contrast: welch.Contrast, strict: float) -> Comparison:
+def _with_mde(judged: Comparison, contrast: welch.LogDifference, strict: float) -> Comparison:
     """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
     if judged.verdict.settled or judged.unadjusted is None:
         return judged

@@ -23,10 +23,10 @@ from bench_framework.compare.contrasts import (
 )
 from bench_framework.model.plan.plan import Cell
 from bench_framework.model.result.structure import (
+    AblationDesign,
     Change,
     ContrastResult,
     Contribution,
-    Design,
     Step,
 )
 from bench_framework.stats.intervals import Bounds
@@ -49,7 +49,7 @@ class _TableDraft:
     """A table before it is judged. Steps after the first `count` do not belong to the total."""
 
     input_id: str
-    design: Design
+    design: AblationDesign
     start: str
     end: str | None
     moves: tuple[_Move, ...]

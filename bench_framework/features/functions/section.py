@@ -16,7 +16,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.text.functions import (
     calls_of,
-    change_of,
+    function_change,
     name_of,
     signed_count,
     times_as_often,
@@ -83,7 +83,7 @@ def _function(change: FunctionChange) -> Row:
     return Row.build(
         Cell(name_of(change), code=change.name != UNKNOWN),
         signed_count(change.difference),
-        change_of(change),
+        function_change(change),
         _share(change.share),
         calls_of(change) or DASH,
         change.module or "the program",

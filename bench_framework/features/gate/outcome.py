@@ -8,7 +8,7 @@ from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import Part, Reason, ReasonCode
-from bench_framework.model.result.decision import Change
+from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
 
@@ -29,33 +29,33 @@ def is_timed(metric: Metric) -> bool:
 
 
 def main_metric(policy: GatePolicy) -> Metric:
-    """Return the metric of which `Change` is: the elapsed time, else the first gated one."""
+    """Return the metric of which `ChangeKind` is: the elapsed time, else the first gated one."""
     timed = timed_metrics(policy) or tuple(policy.tolerated)
     return WALL if WALL in timed else timed[0]
 
 
-def change_of(gating: Gating, policy: GatePolicy) -> Change:
+def gate_change(gating: Gating, policy: GatePolicy) -> ChangeKind:
     """Return what the gate shows about the change: the first of its failures, else its main metric."""
     if gating.exit_code == EXIT_NOT_MEASURED:
         failed = gating.in_state("failed")
         others = any(pair.comparison.verdict is not Verdict.OTHER_OUTPUT for pair in failed)
-        return Change.WORSE if failed and not others else Change.FAILED
+        return ChangeKind.WORSE if failed and not others else ChangeKind.FAILED
     if gating.exit_code == EXIT_WORSE:
-        return Change.WORSE
+        return ChangeKind.WORSE
     if gating.exit_code == EXIT_NOT_JUDGED:
-        return Change.FAILED if gating.in_state("not-comparable") else Change.OPEN
+        return ChangeKind.FAILED if gating.in_state("not-comparable") else ChangeKind.OPEN
     main = main_metric(policy)
-    return max((_change(p) for p in gating.pairs if p.metric == main), default=Change.SAME)
+    return max((_change(p) for p in gating.pairs if p.metric == main), default=ChangeKind.SAME)
 
 
-def _change(pair: GatedPair) -> Change:
+def _change(pair: GatedPair) -> ChangeKind:
     """Return the change of a pair of a gate that passed."""
     verdict = (pair.again or pair.comparison).verdict
     tolerated = pair.state == "accepted" or (pair.state == "passed" and verdict.worse)
     same = verdict is Verdict.EQUIVALENT or Reason(ReasonCode.BUILT_ALIKE) in pair.reasons
     if same or tolerated:
-        return Change.SAME
-    return Change.BETTER if verdict.better and pair.again is None else Change.NOT_WORSE
+        return ChangeKind.SAME
+    return ChangeKind.BETTER if verdict.better and pair.again is None else ChangeKind.NOT_WORSE
 
 
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:

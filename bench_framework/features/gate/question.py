@@ -112,7 +112,7 @@ def answer(question: Question, contents: Contents) -> GateAnswer:
     )
 
 
-def rounds_needed(plan: Plan) -> int | None:
+def rounds_needed_by_gate(plan: Plan) -> int | None:
     """Return the rounds that this gate needs for any finding, or `None` if the plan has them."""
     looks = question_of(replace(plan, confirms="")).looks
     return None if looks.decidable or not timed_metrics(plan.judge.gate) else looks.needed
@@ -123,4 +123,4 @@ def can_decide(plan: Plan) -> bool:
 
     A record that was measured without a gate has enough rounds for one, too.
     """
-    return decidable(plan) and rounds_needed(plan) is None
+    return decidable(plan) and rounds_needed_by_gate(plan) is None

@@ -52,7 +52,7 @@ Judged = tuple[Outcome, Reason | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClaimRow:
     """The published claims that one comparison tests, and its name."""
 
     subject: str
@@ -73,7 +73,7 @@ def _imprecision(claim: PublishedClaim) -> float:
     return (figure.hi - figure.lo) / abs(figure.hi)
 
 
-def rows_of(plan: Plan, results: Results) -> list[Row]:
+def rows_of(plan: Plan, results: Results) -> list[ClaimRow]:
     """Return the claims by the comparison that tests them, or by the reason why none does.
 
     Claims that state different things about one comparison, such as "faster" and "equal", and one that
@@ -86,7 +86,7 @@ def rows_of(plan: Plan, results: Results) -> list[Row]:
         higher = results.judgement.higher(claim.metric)
         key = (*what, _stance(claim, higher=higher), claim.disproved)
         rows.setdefault(key, []).append(claim)
-    return [Row(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
+    return [ClaimRow(_subject(plan, claims), tuple(claims)) for claims in rows.values()]
 
 
 def _comparison(plan: Plan, claim: PublishedClaim, results: Results) -> tuple[object, ...]:
@@ -133,7 +133,7 @@ def _subject(plan: Plan, claims: Sequence[PublishedClaim]) -> str:
     return first.name.replace("_", " ") if first.test == "derived" else first.name
 
 
-def tests_of(row: Row, results: Results, scaling: Sequence[Scaling]) -> list[PublishedTest]:
+def tests_of(row: ClaimRow, results: Results, scaling: Sequence[Scaling]) -> list[PublishedTest]:
     """Return the tests of a row: one per input, or one per two sizes for a scaling exponent."""
     claim = row.tested
     if claim.test == "not-testable":
@@ -345,7 +345,7 @@ def published_claims(
 
 
 def _result(
-    row: Row, results: Results, scaling: Sequence[Scaling], second: SecondDifference | None
+    row: ClaimRow, results: Results, scaling: Sequence[Scaling], second: SecondDifference | None
 ) -> facts.PublishedResult:
     tests = tuple(tests_of(row, results, scaling))
     if row.tested.test not in {"not-testable", "scaling"}:

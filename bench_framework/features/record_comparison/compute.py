@@ -30,7 +30,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import NORMAL_95, expm1, log, t_quantile
-from bench_framework.stats.welch import Contrast
+from bench_framework.stats.welch import LogDifference
 from bench_framework.text.builds import condition
 
 PLACEMENT: Final = 0.005
@@ -190,7 +190,7 @@ class _Records:
     ) -> list[BridgedCell]:
         """Return changes relative to the anchors of their input, as one Holm family."""
         standing = {(r.comparison.cell_id, r.comparison.metric): r.comparison for r in anchor_rows}
-        rows: list[tuple[Match, Comparison, Contrast | None]] = []
+        rows: list[tuple[Match, Comparison, LogDifference | None]] = []
         for match in (m for m in self.matches if m.role != "anchor"):
             used = [m for m in self.anchors if m.after.input_id == match.after.input_id]
             for metric in metrics:
@@ -288,11 +288,11 @@ def _moved(worst: Comparison, count: int, total: int) -> Reason:
     return Reason(ReasonCode.ANCHOR_UNCERTAIN, (which, worst.thresholds.margin, change))
 
 
-def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> Contrast:
+def _contrast(before: Estimate, after: Estimate, scatter: float = 0.0) -> LogDifference:
     """Return the change between two estimates. The t distribution has the fewer rounds of both."""
     rounds = min(before.rounds, after.rounds)
     error = math.hypot(before.error, after.error, scatter)
-    return Contrast(after.centre - before.centre, error, rounds - 1, rounds)
+    return LogDifference(after.centre - before.centre, error, rounds - 1, rounds)
 
 
 def _logs(one: Side, cell_ids: Sequence[str], metric: Metric) -> list[float]:
@@ -304,7 +304,7 @@ def _logs(one: Side, cell_ids: Sequence[str], metric: Metric) -> list[float]:
     return [log(first[r]) - statistics.fmean(log(s[r]) for s in others) for r in shared]
 
 
-def _with_mde(judged: Comparison, contrast: Contrast, tail: float) -> Comparison:
+def _with_mde(judged: Comparison, contrast: LogDifference, tail: float) -> Comparison:
     """Add the rounds, and the MDE if inconclusive; `tail` is that of Holm's first step."""
     judged = replace(judged, statistic=None, reason=None, rounds=contrast.n)
     if judged.verdict.settled:

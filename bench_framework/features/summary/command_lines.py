@@ -10,7 +10,7 @@ from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Event
-from bench_framework.model.result.decision import Change, Decision, change_of
+from bench_framework.model.result.decision import ChangeKind, Decision
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
@@ -50,8 +50,8 @@ def decision(judgement: Judgement) -> Decision | None:
     """
     (c,) = (c for c in judgement.comparisons if c.family == "headline" and c.metric == WALL)
     if c.reason == ONE_PROGRAM and not c.verdict.refused:
-        return Change.SAME.decision
-    return change_of(c.verdict).decision
+        return ChangeKind.SAME.decision
+    return ChangeKind.from_verdict(c.verdict).decision
 
 
 def _output(plan: Plan, *, differs: bool) -> OutputState:

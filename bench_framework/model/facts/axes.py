@@ -5,7 +5,7 @@ from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.result.structure import Design
+from bench_framework.model.result.structure import AblationDesign
 from bench_framework.model.verdict import Interval
 
 
@@ -61,7 +61,7 @@ class Contributions:
     """The contributions of steps or changes. The claim is about all of them together."""
 
     kind: Literal["contributions"] = "contributions"
-    design: Design
+    design: AblationDesign
     parts: tuple[ContributionPart, ...]
     """The conclusive ones."""
     inconclusive: int

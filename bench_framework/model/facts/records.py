@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.formula import Unit
+from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.record.profile import ProfileSize
 from bench_framework.model.verdict import Share
 
@@ -53,7 +53,7 @@ class DerivedFact:
 
     kind: Literal["derived"] = "derived"
     formula: str
-    unit: Unit
+    unit: FormulaUnit
     family: str
     """Family of units of the scenario."""
     assuming: str = ""
@@ -197,7 +197,7 @@ class AuthorFigure:
 
     evidence: Evidence
     """Its reason states why there is no figure."""
-    unit: Unit | None = None
+    unit: FormulaUnit | None = None
     family: str = ""
     """Family of units of the scenario."""
 

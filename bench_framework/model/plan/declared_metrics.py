@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from bench_framework.model.metrics import Direction
+from bench_framework.model.metrics import MetricDirection
 from bench_framework.model.plan.written import CountingTool
 from bench_framework.units import DURATION_UNITS, SIZE_UNITS, Unit
 
@@ -35,7 +35,7 @@ class DeclaredMetric:
     """Unit of the stored values."""
     scale: float = 1.0
     """Factor from the printed number to `unit`."""
-    direction: Direction = "none"
+    direction: MetricDirection = "none"
     path: tuple[str | int, ...] = ()
     """Keys and indexes into JSON. It is empty if `regex` is used, or for the worker's metric of the same
     name."""

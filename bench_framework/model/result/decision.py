@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Self
 
 from bench_framework.model.verdict import Verdict
 
 Decision = Literal["keep", "discard", "more-data"]
 
 
-class Change(IntEnum):
+class ChangeKind(IntEnum):
     """How a candidate differs from its reference. Of several comparisons, the largest one decides."""
 
     SAME = 0
@@ -31,24 +31,24 @@ class Change(IntEnum):
         """The word for it; `None` if nothing could be compared."""
         return _DECISIONS.get(self)
 
+    @classmethod
+    def from_verdict(cls, verdict: Verdict) -> Self:
+        """Return the change that one verdict shows."""
+        if verdict in (Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED):
+            return cls.FAILED
+        if verdict.worse or verdict is Verdict.OTHER_OUTPUT:
+            return cls.WORSE
+        if verdict.better:
+            return cls.BETTER
+        return cls.SAME if verdict is Verdict.EQUIVALENT else cls.OPEN
 
-_DECISIONS: Final[Mapping[Change, Decision]] = MappingProxyType(
+
+_DECISIONS: Final[Mapping[ChangeKind, Decision]] = MappingProxyType(
     {
-        Change.SAME: "discard",
-        Change.NOT_WORSE: "more-data",
-        Change.BETTER: "keep",
-        Change.OPEN: "more-data",
-        Change.WORSE: "discard",
+        ChangeKind.SAME: "discard",
+        ChangeKind.NOT_WORSE: "more-data",
+        ChangeKind.BETTER: "keep",
+        ChangeKind.OPEN: "more-data",
+        ChangeKind.WORSE: "discard",
     }
 )
-
-
-def change_of(verdict: Verdict) -> Change:
-    """Return the change that one verdict shows."""
-    if verdict in (Verdict.FAILED, Verdict.NOT_COMPARABLE, Verdict.EXCLUDED):
-        return Change.FAILED
-    if verdict.worse or verdict is Verdict.OTHER_OUTPUT:
-        return Change.WORSE
-    if verdict.better:
-        return Change.BETTER
-    return Change.SAME if verdict is Verdict.EQUIVALENT else Change.OPEN

@@ -12,7 +12,7 @@ from bench_framework.model.facts.causes import Cause, TwoDifferences
 from bench_framework.model.facts.comparisons import HypothesisStatus
 from bench_framework.model.facts.functions import FunctionsOfPair
 from bench_framework.model.facts.records import GrowthWord
-from bench_framework.model.formula import Unit
+from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.plan.declarations import Hypothesis
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import CacheState
@@ -209,7 +209,7 @@ class Derived:
     input_id: str
     name: str
     formula: str
-    unit: Unit
+    unit: FormulaUnit
     cell_ids: tuple[str, ...]
     """Cells of the formula."""
     measured: bool

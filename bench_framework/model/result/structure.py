@@ -12,7 +12,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Direction, Interval, Verdict
 
-Design = Literal["ladder", "alone", "shapley"]
+AblationDesign = Literal["ladder", "alone", "shapley"]
 MEASURED_COSTS: Final[tuple[Metric, ...]] = (WALL, PEAK_RSS)
 """Metrics of a Pareto front that have a confidence interval."""
 
@@ -136,7 +136,7 @@ class Contribution:
 
     input_id: str
     metric: Metric
-    design: Design
+    design: AblationDesign
     start_cell_id: str
     end_cell_id: str | None
     """Cell with all changes, `None` if it is not measured."""

@@ -148,7 +148,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 
 def _mark(
-    ax: Axes, place: rows.Place, at: Scale, span: tuple[float, float], colours: Palette
+    ax: Axes, place: rows.RowPlace, at: Scale, span: tuple[float, float], colours: Palette
 ) -> None:
     """Draw the interval of a row, with an arrow where it leaves the axis, and its estimate."""
     point, (lo, hi) = place.point, span

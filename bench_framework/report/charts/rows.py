@@ -37,7 +37,7 @@ Line = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RowPlace:
     """A row: its point, the middle of its mark, and the lines of its texts."""
 
     point: Point
@@ -58,7 +58,7 @@ class Rows:
     left: float
     right: float
     narrow: bool
-    places: tuple[Place, ...]
+    places: tuple[RowPlace, ...]
 
     @property
     def top(self) -> float:
@@ -129,12 +129,12 @@ def _wide(
     begin: Callable[[Point], float],
 ) -> Rows:
     left, right = axis
-    places: list[Place] = []
+    places: list[RowPlace] = []
     used = 0.0
     for point, text in zip(figure.points, texts, strict=True):
         name = frame.text_lines(point.label, left - 9, bold=point.strong)
         high = max(ROW, LINE * max(len(name), len(text)) + 6)
-        places.append(Place(point, used + high / 2, tuple(name), tuple(text), begin(point)))
+        places.append(RowPlace(point, used + high / 2, tuple(name), tuple(text), begin(point)))
         used += high
     height = TOP + used + BOTTOM
     placed = (replace(place, y=height - TOP - place.y) for place in places)
@@ -144,7 +144,7 @@ def _wide(
 def _narrow(figure: Figure) -> Rows:
     width, left = frame.drawn_width(figure), 2.0
     room = width - 2 * left
-    places: list[Place] = []
+    places: list[RowPlace] = []
     used = 0.0
     for point in figure.points:
         name = frame.text_lines(point.label, room, bold=point.strong)
@@ -153,14 +153,16 @@ def _narrow(figure: Figure) -> Rows:
         lines = len(name) + len(text)
         if len(text) == 1 and together <= room:
             begin, lines = width - left - _text_width(point, text), lines - 1
-        places.append(Place(point, used + LINE * lines + BAR + 3, tuple(name), tuple(text), begin))
+        places.append(
+            RowPlace(point, used + LINE * lines + BAR + 3, tuple(name), tuple(text), begin)
+        )
         used += LINE * lines + 2 * BAR + 11
     height = TOP + used + BOTTOM
     placed = (replace(place, y=height - TOP - place.y) for place in places)
     return Rows(width, height, left, width - left, narrow=True, places=tuple(placed))
 
 
-def _box(place: Place) -> frame.Box:
+def _box(place: RowPlace) -> frame.Box:
     wide, half = _text_width(place.point, place.text), max(ROW, LINE * len(place.text) + 6) / 2
     return place.begin - 3, place.y - half, place.begin + wide, place.y + half
 
@@ -181,14 +183,14 @@ def draw_texts(ax: Axes, rows: Rows, colours: Palette) -> None:
         _draw_figures(ax, rows, place, colours)
 
 
-def _head(rows: Rows, place: Place) -> float:
+def _head(rows: Rows, place: RowPlace) -> float:
     """Return the height of the first line above the mark of a drawing for phones."""
     one_line = place.begin > rows.left
     lines = len(place.name) + (0 if one_line else len(place.text))
     return place.y + BAR + 3 + LINE * (lines - 0.5)
 
 
-def _draw_figures(ax: Axes, rows: Rows, place: Place, colours: Palette) -> None:
+def _draw_figures(ax: Axes, rows: Rows, place: RowPlace, colours: Palette) -> None:
     point, x = place.point, place.begin
     y = place.y + LINE * (len(place.text) - 1) / 2
     if rows.narrow:

@@ -34,14 +34,14 @@ PARTS: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class AxisSweep:
     """The configurations of an input that differ in the value of one axis, smallest value first."""
 
     axis: Axis
     cells: tuple[tuple[float, AxisValue, PlanCell], ...]
 
 
-def sweeps_of(data: ReportData, item: Input) -> Iterator[Sweep]:
+def sweeps_of(data: ReportData, item: Input) -> Iterator[AxisSweep]:
     """Yield the sweep of each axis with enough numbers, and otherwise the values of the baseline."""
     baseline = data.baseline_on(item).values
     for axis in data.plan.axes:
@@ -60,10 +60,10 @@ def sweeps_of(data: ReportData, item: Input) -> Iterator[Sweep]:
                 cells.append((number, level, cell))
         cells.sort(key=lambda entry: entry[0])
         if len({number for number, *_ in cells}) >= FEWEST:
-            yield Sweep(axis, tuple(cells))
+            yield AxisSweep(axis, tuple(cells))
 
 
-def sweep_of(data: ReportData, item: Input) -> Sweep | None:
+def sweep_of(data: ReportData, item: Input) -> AxisSweep | None:
     """Return the sweep of all variants of an input, or `None` if they differ in anything else."""
     every = {cell.id for cell in data.plan.compared_cells(item.id)}
     refused = {i for i in every if data.state(i).state != "measured"}
@@ -103,7 +103,7 @@ def further_sweeps(data: ReportData, item: Input, name: str) -> Iterator[Figure]
             yield figure
 
 
-def _figure(data: ReportData, item: Input, line: Sweep, anchor: str) -> Figure | None:
+def _figure(data: ReportData, item: Input, line: AxisSweep, anchor: str) -> Figure | None:
     base = data.baseline_summary(item.id, data.metric)
     if base is None or base.median <= 0:
         return None

@@ -19,7 +19,7 @@ from bench_framework.errors import (
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
-from bench_framework.model.result.decision import Change
+from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import (
     BudgetFinding,
     Explanation,
@@ -124,7 +124,7 @@ class GatePage:
     """Differences of counted runs of the configurations that are worse, one line each."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one per regression."""
-    change: Change = Change.FAILED
+    change: ChangeKind = ChangeKind.FAILED
     """The change that the gate judged, as its result shows it."""
 
     @property
@@ -165,7 +165,7 @@ def page_of(
     blocks: Iterable[Block],
     record_id: str,
     started: str,
-    change: Change = Change.FAILED,
+    change: ChangeKind = ChangeKind.FAILED,
 ) -> GatePage:
     """Return the page of a gate result. The blocks give the time that each configuration took."""
     seconds = defaultdict[str, float](float)

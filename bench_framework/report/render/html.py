@@ -146,7 +146,7 @@ def _filled(text: str, longest: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class PageRecord:
     """The record in a page: its runs as a data URL, and the rest as compressed JSON."""
 
     link: str
@@ -163,7 +163,7 @@ def render(
     data: ReportData,
     templates: Templates,
     figures: Mapping[str, str],
-    runs: Runs | None = None,
+    runs: PageRecord | None = None,
     appendix: str = "",
 ) -> str:
     """Return HTML. A figure without an inline SVG in `figures`, by anchor, has only its table.
@@ -189,7 +189,7 @@ def render_page(
     figures: Mapping[str, str],
     origin: Mapping[str, object],
     scenario_text: str = "",
-    runs: Runs | None = None,
+    runs: PageRecord | None = None,
     *,
     appendix: str = "",
 ) -> str:
@@ -221,7 +221,7 @@ def context(
     figures: Mapping[str, str],
     origin: Mapping[str, object],
     scenario_text: str = "",
-    runs: Runs | None = None,
+    runs: PageRecord | None = None,
     *,
     appendix: str = "",
     report: str = "",

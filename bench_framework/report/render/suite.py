@@ -12,7 +12,7 @@ from bench_framework.errors import (
     EXIT_NOT_MEASURED,
     EXIT_WORSE,
 )
-from bench_framework.model.result.decision import Change
+from bench_framework.model.result.decision import ChangeKind
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
@@ -80,12 +80,12 @@ class SuiteRow:
         return RESULTS.get(self.exit_code, FAILED)
 
     @property
-    def change(self) -> Change:
+    def change(self) -> ChangeKind:
         """The change that its gate shows. A scenario is skipped if the change cannot affect it."""
         if self.skipped:
-            return Change.SAME
+            return ChangeKind.SAME
         if self.page is None or self.exit_code in (None, EXIT_INTERRUPTED):
-            return Change.FAILED
+            return ChangeKind.FAILED
         return self.page.change
 
     @property
@@ -121,7 +121,7 @@ class SuitePage:
         return next((code for code in ORDER if code in codes), EXIT_NOT_MEASURED)
 
     @property
-    def change(self) -> Change:
+    def change(self) -> ChangeKind:
         """The change that all gates together show."""
         return max(row.change for row in self.rows)
 

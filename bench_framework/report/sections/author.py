@@ -1,6 +1,6 @@
 """Notes and next steps of the author; the latter quote measured figures."""
 
-from bench_framework.report.blocks import AuthorText, Block, Code
+from bench_framework.report.blocks import AuthorNote, Block, Code
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -15,7 +15,7 @@ def notes(data: ReportData) -> tuple[Block, ...]:
     """Return one block per note of the scenario, with its code if it has some."""
     blocks: list[Block] = []
     for note in data.plan.notes:
-        blocks.append(AuthorText(note.title, note.text))
+        blocks.append(AuthorNote(note.title, note.text))
         if note.code:
             blocks.append(Code(note.code.rstrip("\n")))
     return tuple(blocks)

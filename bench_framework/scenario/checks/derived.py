@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bench_framework.errors import Problem
-from bench_framework.model.formula import FormulaError, Unit, parse
+from bench_framework.model.formula import FormulaError, FormulaUnit, parse
 from bench_framework.scenario.checks.rules import check_values
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import suggest
@@ -47,7 +47,7 @@ def _bounds(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _formulas(scenario: Scenario) -> Iterator[Problem]:
-    units: dict[str, Unit] = {}
+    units: dict[str, FormulaUnit] = {}
     cells = scenario.spec.cells
     for name, part in scenario.spec.derived.items():
         path = ("derived", name, "formula")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from bench_framework.errors import Problem
-from bench_framework.model.formula import FormulaError, Unit, parse
+from bench_framework.model.formula import FormulaError, FormulaUnit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.published import (
@@ -147,7 +147,7 @@ def _value(
 
 def _unit(scenario: Scenario, place: Path, name: str, figure: PublishedFigure) -> Iterator[Problem]:
     """Yield a problem if the figure of a derived value has another unit than its formula."""
-    units: dict[str, Unit] = {}
+    units: dict[str, FormulaUnit] = {}
     for row, part in scenario.spec.derived.items():
         try:
             units[row] = parse(part.formula, units).unit

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bench_framework.model.metrics import Direction
+from bench_framework.model.metrics import MetricDirection
 from bench_framework.model.plan.declared_metrics import UNITS, InstructionPolicy
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy
@@ -276,7 +276,7 @@ class MetricPart(Part):
         str, read_by(scalars.choice(*UNITS)), Field(json_schema_extra={"enum": list(UNITS)})
     ] = "count"
     """Unit of the printed number. Tables convert it to seconds or bytes."""
-    direction: Annotated[Direction, ONE_OF] = "none"
+    direction: Annotated[MetricDirection, ONE_OF] = "none"
     """Better direction. `none`: the metric is shown and gets no verdict."""
     about: Text = ""
     """Description of the metric in reports."""

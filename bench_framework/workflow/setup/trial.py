@@ -106,7 +106,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialRun:
     """One run of a configuration.
 
     `same_build` is false if its variant needs another build. `inherited` is the peak memory of the
@@ -150,8 +150,8 @@ class Trials:
     """The trial runs of a plan. `again` is a later run of the first one, a baseline."""
 
     plan: Plan
-    trials: tuple[Trial, ...]
-    again: Trial | None
+    trials: tuple[TrialRun, ...]
+    again: TrialRun | None
 
     @property
     def round_s(self) -> float | None:
@@ -212,10 +212,10 @@ def try_cells(
     prepared = {item.input_id: item for item in inputs}
     guard = Guard(prepared)
     first = builds[plan.baseline.build_id]
-    trials: list[Trial] = []
+    trials: list[TrialRun] = []
     again = None
 
-    def tried(cell: Cell, target: Target, *, same_build: bool) -> Trial:
+    def tried(cell: Cell, target: Target, *, same_build: bool) -> TrialRun:
         driver.stop.check()
         driver.observer.notify(Counting("commands", len(trials) + 1, len(cells), verb="try"))
         output = Output()
@@ -227,7 +227,7 @@ def try_cells(
                 output.read(target, reader, folder, Path(texts))
 
         run = runner.run(target, None, plan.measure.timeout_s, read=read)
-        return Trial(cell, target, run, output, same_build, inherited)
+        return TrialRun(cell, target, run, output, same_build, inherited)
 
     order = [c for c in plan.cells if c.role is not Role.CONTROL]
     cells = sorted(order, key=lambda cell: cell.role is not Role.BASELINE)
@@ -330,7 +330,7 @@ def warnings(trials: Trials) -> list[Event]:
     return events
 
 
-def _failure(plan: Plan, trial: Trial) -> Event:
+def _failure(plan: Plan, trial: TrialRun) -> Event:
     output, error = trial.output, trial.output.error
     details = [("command", shlex.join(trial.target.argv))]
     if trial.target.server is not None:
@@ -350,7 +350,7 @@ def _failure(plan: Plan, trial: Trial) -> Event:
     )
 
 
-def _difference(plan: Plan, one: Trial, other: Trial) -> tuple[tuple[str, str], ...]:
+def _difference(plan: Plan, one: TrialRun, other: TrialRun) -> tuple[tuple[str, str], ...]:
     """Return the digests and first lines of two answers that differ; empty if they are equal."""
     ours, theirs = one.output.answer, other.output.answer
     if plan.answer.compare == "none" or ours is None or theirs is None:

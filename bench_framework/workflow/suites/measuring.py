@@ -31,7 +31,7 @@ from bench_framework.report.render.suite import SuitePage, SuiteRow
 from bench_framework.store import layout, wire
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.workflow.gate import GATE, gate_record, stored_gate
-from bench_framework.workflow.run import Outcome, run_plan
+from bench_framework.workflow.run import RunOutcome, run_plan
 from bench_framework.workflow.run_options import RunOptions, find_scenario
 from bench_framework.workflow.scenarios.suite_files import SUITES
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S
@@ -89,7 +89,7 @@ class SuiteEvents:
     """The functions that are called in a suite: before each scenario, after its measurement, and if it failed."""
 
     begins: Callable[[int, Member, float | None], object]
-    measured: Callable[[Outcome], object]
+    measured: Callable[[RunOutcome], object]
     failed: Callable[[BenchError], object]
 
 
@@ -348,7 +348,7 @@ def _used(record: Path) -> float:
     return sum(sum(block.wall_s) + UNTIMED_S for block in blocks)
 
 
-def _answer(outcome: Outcome) -> str:
+def _answer(outcome: RunOutcome) -> str:
     """Return the first sentence of the summary of a report."""
     claims = outcome.judgement.claims if outcome.judgement else ()
     kinds = ("answer", *MAIN_KINDS)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bench_framework.errors import UsageError
-from bench_framework.execution.budget import Budget
+from bench_framework.execution.budget import TimeBudget
 from bench_framework.features.gate.question import can_decide
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
 from bench_framework.model.documents.plan import PlannedMember, SuitePlanDocument, fields_of
@@ -143,7 +143,7 @@ def with_budget(plan: Plan, budget_s: float) -> Plan:
 def fewest_rounds(plan: Plan) -> int:
     """Return the smallest number of rounds with a verdict, with the warm-up rounds before them."""
     measure = plan.measure
-    fewest = Budget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
+    fewest = TimeBudget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
     return (
         max(fewest, measure.rounds_min if measure.until != "rounds" else 0) + measure.warmup_rounds
     )
@@ -172,7 +172,7 @@ def _require_time(suite: SuitePlan) -> None:
     )
 
 
-def suite_document(suite: SuitePlan) -> SuitePlanDocument:
+def suite_plan_document(suite: SuitePlan) -> SuitePlanDocument:
     """Return the JSON document of `benchctl plan --json` for several scenarios."""
     budgets = suite.budgets()
     return SuitePlanDocument(

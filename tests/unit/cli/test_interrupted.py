@@ -39,9 +39,9 @@ def test_ctrl_c_prints_one_line_without_a_traceback(
 def test_a_stop_after_the_measurement_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def measured(*given: object) -> run.Outcome:
+    def measured(*given: object) -> run.RunOutcome:
         given[-1].stop.request()  # type: ignore[attr-defined]
-        return run.Outcome(tmp_path, None, None, (), None, EXIT_DONE)
+        return run.RunOutcome(tmp_path, None, None, (), None, EXIT_DONE)
 
     monkeypatch.setattr(run, "_run", measured)
     plan = plan_scenario("quickstart")
@@ -55,7 +55,7 @@ def test_an_interrupted_second_pass_continues_with_the_record_of_the_first(
 ) -> None:
     record = tmp_path / "my results" / "s" / "20260101T0000Z"
     judged: Any = object()
-    outcome = run.Outcome(record, judged, None, (), None, EXIT_DONE)
+    outcome = run.RunOutcome(record, judged, None, (), None, EXIT_DONE)
 
     def interrupted(*_: object, command: str, **__: object) -> None:
         raise Interrupted("BX130.gate-confirmed", command=command)

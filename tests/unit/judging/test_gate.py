@@ -9,7 +9,7 @@ import pytest
 from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.features.gate import compute as gate, measuring, outcome, plans
 from bench_framework.features.gate.measuring import GateRule
-from bench_framework.features.gate.question import question_of, rounds_needed
+from bench_framework.features.gate.question import question_of, rounds_needed_by_gate
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
@@ -18,7 +18,7 @@ from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePol
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look, Observation
-from bench_framework.model.result.decision import Change
+from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
@@ -148,10 +148,10 @@ def test_a_binary_that_grew_fails_at_once() -> None:
 
 def test_too_few_rounds_for_any_finding_are_known_before_the_start() -> None:
     few = Study(rounds=8, measure=MeasurePolicy(rounds_min=8, rounds_max=8))
-    needed = require(rounds_needed(few.plan))
+    needed = require(rounds_needed_by_gate(few.plan))
     assert needed > 8
     enough = Study(measure=MeasurePolicy(rounds_min=needed, rounds_max=needed))
-    assert rounds_needed(enough.plan) is None
+    assert rounds_needed_by_gate(enough.plan) is None
 
 
 def test_looks_that_the_record_could_take_are_paid_for() -> None:
@@ -414,32 +414,32 @@ class TestTheDecision:
     @pytest.mark.parametrize(
         ("ratio", "spread", "change"),
         [
-            (0.9, 0.01, Change.BETTER),
-            (1.0, 0.01, Change.SAME),
-            (1.01, 0.002, Change.SAME),  # significant, and tolerated
-            (0.985, 0.03, Change.NOT_WORSE),
-            (1.0, 0.4, Change.OPEN),
-            (1.1, 0.01, Change.OPEN),  # it was not measured again
+            (0.9, 0.01, ChangeKind.BETTER),
+            (1.0, 0.01, ChangeKind.SAME),
+            (1.01, 0.002, ChangeKind.SAME),  # significant, and tolerated
+            (0.985, 0.03, ChangeKind.NOT_WORSE),
+            (1.0, 0.4, ChangeKind.OPEN),
+            (1.1, 0.01, ChangeKind.OPEN),  # it was not measured again
         ],
     )
     def test_the_verdict_of_the_main_metric_decides(
-        self, ratio: float, spread: float, change: Change
+        self, ratio: float, spread: float, change: ChangeKind
     ) -> None:
         policy = gate_policy(cpu=0.02, wall=0.02)
         timing = log_normal_timing({"b": ratio}, spread=spread)
         gating = first(Study(arms=("a", "b"), policy=policy), timing)
-        assert outcome.change_of(gating, policy.gate) is change
+        assert outcome.gate_change(gating, policy.gate) is change
 
     def test_a_confirmed_regression_precedes_an_improvement(self) -> None:
         policy = gate_policy(wall=0.02)
         gating = first(Study(arms=("a", "b", "c"), policy=policy), log_normal_timing({"b": 0.9}))
-        assert outcome.change_of(gating, policy.gate) is Change.BETTER
+        assert outcome.gate_change(gating, policy.gate) is ChangeKind.BETTER
         pairs = tuple(
             replace(p, state="worse") if p.cell_id != gating.pairs[0].cell_id else p
             for p in gating.pairs
         )
         worse = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
-        assert outcome.change_of(worse, policy.gate).decision == "discard"
+        assert outcome.gate_change(worse, policy.gate).decision == "discard"
 
     def test_only_another_output_is_discarded_where_something_failed(self) -> None:
         policy = gate_policy(wall=0.02)
@@ -450,7 +450,7 @@ class TestTheDecision:
                 for p in gating.pairs
             )
             failed = outcome.conclude(replace(gating, pairs=pairs), policy.gate)
-            assert outcome.change_of(failed, policy.gate).decision == decision
+            assert outcome.gate_change(failed, policy.gate).decision == decision
 
     def test_measuring_goes_on_until_an_improvement_is_known(self) -> None:
         """-1 % is known to be no regression long before it is known to be equivalent."""

@@ -13,7 +13,7 @@ from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason, ReasonCode, message
 from bench_framework.model.record.run import Build, Event, Observation
-from bench_framework.model.result.decision import Change
+from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.render import gate as gate_page, junit
@@ -192,7 +192,7 @@ class TestOtherFailures:
         assert {pair.cell_id: pair.state for pair in gating.pairs} == {chosen[0]: "passed"}
         assert (gating.exit_code, page.exit_code) == (3, 3)
         assert gating.reasons == (Reason(ReasonCode.UNGATED_FAILED, (1,)),)
-        assert outcome.change_of(gating, GatePolicy()) is Change.FAILED
+        assert outcome.gate_change(gating, GatePolicy()) is ChangeKind.FAILED
         assert page.annotations == ("other, measurement: it failed in round 3",)
         assert ET.fromstring(junit.document_of(page)).get("errors") == "1"
         assert "it failed in round 3" in gate_page.markdown(page, comment=True)

@@ -20,7 +20,7 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Fallback
-from bench_framework.stats.welch import Contrast
+from bench_framework.stats.welch import LogDifference
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
 from tests.build import require
@@ -125,7 +125,7 @@ def test_drift_that_hits_both_alike_cancels_round_by_round() -> None:
     assert anchor.comparison.verdict is not Verdict.EQUIVALENT
 
 
-def change_to_anchors(before: Session, after: Session) -> Contrast:
+def change_to_anchors(before: Session, after: Session) -> LogDifference:
     sides = before.side(), after.side()
     anchor, changed = anchors.matches(*sides)
     ends = require(record_comparison._Records(*sides)._relative(changed, [anchor], "wall"))

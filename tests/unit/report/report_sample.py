@@ -19,7 +19,7 @@ from bench_framework.compare.stage import Runs
 from bench_framework.features.claim_writer import claims_of
 from bench_framework.features.experiments import compute as experiments
 from bench_framework.features.judge import analyse_axes
-from bench_framework.model.formula import Unit
+from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.plan.arguments import BIN, INPUT
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id
 from bench_framework.model.plan.declarations import (
@@ -417,7 +417,7 @@ def derived(p: Plan) -> tuple[Derived, ...]:
     rate = 812.0 * MIB
 
     def row(
-        name: str, formula: str, unit: Unit, cell_ids: tuple[str, ...], value: float | None
+        name: str, formula: str, unit: FormulaUnit, cell_ids: tuple[str, ...], value: float | None
     ) -> Derived:
         bounds = (None, None) if value is None else (value * 0.991, value * 1.012)
         measured = len(cell_ids) == 1

@@ -19,7 +19,7 @@ from rich.cells import cell_len
 from bench_framework import report
 from bench_framework.features.document import build_document
 from bench_framework.report.blocks import (
-    AuthorText,
+    AuthorNote,
     Cell,
     Code,
     Column,
@@ -311,7 +311,7 @@ def document_of_names(document: Document, names: list[str]) -> Document:
                     (Row((Cell(name, 1.0), Cell(name, code=True)), reason=name),),
                 ),
                 Paragraph((Sentence(name),)),
-                AuthorText(name, name),
+                AuthorNote(name, name),
                 Code(name),
             ),
             terminal="all",

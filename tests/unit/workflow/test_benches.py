@@ -10,7 +10,7 @@ from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches.screening import left_out
 from bench_framework.execution.progress import Message, Update
 from bench_framework.execution.schedule import InputProgress
-from bench_framework.extensions.history.series import PlannedCell, planned_cells
+from bench_framework.extensions.history.series import SeriesCell, planned_cells
 from bench_framework.features.gate.self_test import self_test_plan
 from bench_framework.model.metrics import ITERATION
 from bench_framework.model.plan.arguments import Slot, filled
@@ -198,7 +198,7 @@ def test_the_copies_of_a_self_test_run_every_target_with_a_faster_clock(folder: 
 
 
 def test_the_history_of_a_benchmark_is_that_of_its_target(folder: Path) -> None:
-    def cells(worker: str, ids: Ids) -> dict[str, PlannedCell]:
+    def cells(worker: str, ids: Ids) -> dict[str, SeriesCell]:
         plan = plan_of(folder, worker)
         plan = with_benches(plan, built(plan, {None: ids}), Messages())[0]
         listed = planned_cells(wire.dump_plan(plan).encode())[1]

@@ -25,7 +25,7 @@ from bench_framework.model.record.run import Build, Host
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions
-from bench_framework.workflow.run import Outcome
+from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunOptions
 from tests.documents import valid
 from tests.unit.machine import HOST
@@ -386,7 +386,7 @@ def _backfilling(
     (folder / "demo.yaml").write_text(SCENARIO)
     monkeypatch.chdir(folder)
 
-    def measure(plan: Plan, *_: object) -> Outcome:
+    def measure(plan: Plan, *_: object) -> RunOutcome:
         (revision,) = {spec.revision for spec in plan.builds}
         tried.append(str(revision))
         if revision in (failing or ()):
@@ -394,7 +394,7 @@ def _backfilling(
         code = 130 if revision in (interrupted or ()) else 0
         # A stop after the measurement: the record is complete.
         judgement = None if revision in (unfinished or ()) else judge(plan, [], {}, [], [])
-        return Outcome(folder, judgement, None, (), None, code)
+        return RunOutcome(folder, judgement, None, (), None, code)
 
     monkeypatch.setattr(backfilling, "plan_run", lambda *_: plan)
     monkeypatch.setattr(backfilling, "_commits", lambda *_: [commit(n) for n in range(9)])

@@ -34,7 +34,7 @@ from bench_framework.extensions.fleet import client, cluster, host_run, job as j
 from bench_framework.extensions.fleet.bundle import package
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.store.records import Record
-from bench_framework.workflow.run import Outcome
+from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run
 from tests.integration.fleet_machines import Machine, end, machine, start_scheduler
 
@@ -116,8 +116,8 @@ def storing(times: list[float]) -> Iterator[None]:
         times.append(time.perf_counter() - begin)
         return path
 
-    def unreported(record: Record, _: RunOptions, *, pages: bool) -> Outcome:
-        return Outcome(record.path, None, None, (), None, EXIT_DONE)
+    def unreported(record: Record, _: RunOptions, *, pages: bool) -> RunOutcome:
+        return RunOutcome(record.path, None, None, (), None, EXIT_DONE)
 
     with (
         mock.patch.object(host_run, "_store", timed),
