@@ -15,7 +15,11 @@ from bench_framework.model.metrics import METRICS, WALL
 from bench_framework.model.record.description import announced_metrics
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.record.run import Host
-from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement, Summary
+from bench_framework.model.result.judgement import (
+    Judgement,
+    Summary,
+    baseline_comparisons,
+)
 from bench_framework.model.verdict import Verdict
 from bench_framework.store.columns import CsvColumn, from_field, listed, to_csv
 from bench_framework.store.run_table import run_rows
@@ -59,10 +63,7 @@ def export_table(source: Source, host: Host) -> ExportTable:
 
 
 def _rows(source: Source, judgement: Judgement) -> Iterator[dict[str, Any]]:
-    comparisons: dict[tuple[str, str], Comparison] = {}
-    for c in judgement.comparisons:
-        if c.family in WITH_BASELINE:
-            comparisons.setdefault((c.cell_id, c.metric), c)
+    comparisons = baseline_comparisons(source.plan, judgement.comparisons)
     summaries: dict[str, list[Summary]] = {key: [] for key in source.cells}
     for summary in judgement.summaries:
         summaries[summary.cell_id].append(summary)

@@ -23,13 +23,13 @@ from bench_framework.model.record.run import (
     outputs_differ,
 )
 from bench_framework.model.result.judgement import (
-    WITH_BASELINE,
     BestGroup,
     CellState,
     Comparison,
     Judgement,
     NoiseFloor,
     Summary,
+    baseline_comparisons,
     judged_pairs,
 )
 from bench_framework.model.verdict import Interval
@@ -72,13 +72,7 @@ class ReportData:
 
     @cached_property
     def _comparisons(self) -> dict[tuple[str, Metric], Comparison]:
-        cells = (self.plan.baseline_cell(item.id) for item in self.plan.inputs)
-        baselines = {cell.id for cell in cells if cell is not None}
-        return {
-            (c.cell_id, c.metric): c
-            for c in self.judgement.comparisons
-            if c.family in WITH_BASELINE and c.ref_cell_id in baselines
-        }
+        return baseline_comparisons(self.plan, self.judgement.comparisons)
 
     @cached_property
     def _states(self) -> dict[str, CellState]:

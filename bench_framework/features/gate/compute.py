@@ -28,7 +28,7 @@ from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
 from bench_framework.model.result.gate import GatedPair, Gating, PairState
-from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
+from bench_framework.model.result.judgement import Comparison, Judgement, baseline_comparisons
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 
@@ -149,7 +149,7 @@ def _pairs_of_answer(plan: Plan, judged: GateAnswer) -> _ByPair:
     return by_pair
 
 
-def _pairs_of_judgement(judged: Judgement) -> _ByPair:
+def _pairs_of_judgement(plan: Plan, judged: Judgement) -> _ByPair:
     """Return the pairs of a second pass, whose record has claims."""
     claims = {
         (claim.cells, claim.metric): claim
@@ -157,9 +157,8 @@ def _pairs_of_judgement(judged: Judgement) -> _ByPair:
         if claim.kind in ("comparison", "memory")
     }
     return {
-        (c.cell_id, c.metric): (c, claims.get(((c.cell_id, c.ref_cell_id), c.metric)))
-        for c in judged.comparisons
-        if c.family in WITH_BASELINE
+        key: (c, claims.get(((c.cell_id, c.ref_cell_id), c.metric)))
+        for key, c in baseline_comparisons(plan, judged.comparisons).items()
     }
 
 
@@ -228,7 +227,7 @@ def second_pass(
     `again` is the judgement of `confirmation_plan`, and `counted` has the instructions that were
     counted there. `accepted` and `day` are those of the first pass.
     """
-    by_pair, measured = _pairs_of_judgement(again), {state.cell_id for state in again.states}
+    by_pair, measured = _pairs_of_judgement(plan, again), {state.cell_id for state in again.states}
     pairs = list(first.pairs)
     for i, pair in enumerate(pairs):
         if pair.state == "suspicious" and pair.cell_id in measured:

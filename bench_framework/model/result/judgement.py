@@ -15,7 +15,7 @@ from bench_framework.model.facts.records import GrowthWord
 from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.plan.declarations import Hypothesis
 from bench_framework.model.plan.looks import Looks
-from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.plan.plan import CacheState, Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.profile import ProfileShares
@@ -171,6 +171,18 @@ def judged_pairs(
     for c in (c for one in members for c in (one, one.mirrored())):
         pairs[c.metric].setdefault((c.cell_id, c.ref_cell_id), c)
     return pairs
+
+
+def baseline_comparisons(
+    plan: Plan, comparisons: Iterable[Comparison]
+) -> dict[tuple[str, Metric], Comparison]:
+    """Return (cell id, metric) → the comparison of the cell with the (first) baseline of its input."""
+    baselines = {cell.id for item in plan.inputs if (cell := plan.baseline_cell(item.id))}
+    return {
+        (c.cell_id, c.metric): c
+        for c in comparisons
+        if c.family in WITH_BASELINE and c.ref_cell_id in baselines
+    }
 
 
 @dataclass(frozen=True, slots=True)
