@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,13 @@ from bench_framework.units import parse_percent
 
 if TYPE_CHECKING:
     from bench_framework.workflow.run_options import RunOptions
+
+
+def refuse(given: Mapping[str, object]) -> None:
+    """Refuse options of a gate that have no effect on its self-test. Raises `UsageError`, BX140."""
+    for option, value in given.items():
+        if value:
+            raise UsageError("BX140.option", option=option)
 
 
 def run_self_test(
@@ -31,8 +38,11 @@ def run_self_test(
     from bench_framework.cli.display import display_for
     from bench_framework.features.gate.self_test import EXIT_CODES
     from bench_framework.report.render import self_test as page
+    from bench_framework.workflow.scenarios.suite_files import is_record_name
     from bench_framework.workflow.self_test import self_test, self_test_suite
 
+    if not several and not options.text and is_record_name(options.results, names):
+        raise UsageError("BX140.record", name=names[0])
     share = None if slowdown is None else _share(slowdown)
     if several and options.expect is not None:
         raise UsageError("BX138.option", option="--expect-scenario")

@@ -1,6 +1,5 @@
 """``benchctl gate``: fail if a candidate is slower than the scenario tolerates."""
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +9,7 @@ from bench_framework.cli import arguments as shared
 from bench_framework.cli.benches import WITHOUT_FILE, text_of_benches
 from bench_framework.cli.console import Console
 from bench_framework.cli.measurement import apply_gate, hosts_of, measure, show
-from bench_framework.cli.self_test import run_self_test
+from bench_framework.cli.self_test import refuse, run_self_test
 from bench_framework.cli.suite import measure_several
 from bench_framework.errors import UsageError
 
@@ -132,12 +131,12 @@ def gate(
     one of the same kind confirms.
     """
     from bench_framework.workflow.run_options import RunOptions
-    from bench_framework.workflow.scenarios.suite_files import is_suite
+    from bench_framework.workflow.scenarios.suite_files import is_record_name, is_suite
 
     console: Console = context.obj
     console.events = events
     names = names or [LAST]
-    record, several = names[0], is_suite(names) and not _is_record(console, names)
+    record, several = names[0], is_suite(names) and not is_record_name(console.results, names)
     hosts = hosts_of(scheduler, host, insecure=insecure, several=several)
     settings = [*(overrides or ())]
     if budget is not None and not several:
@@ -159,12 +158,7 @@ def gate(
         expect=expect,
     )
     if self_test:
-        refused = {"--scheduler": hosts, "--decide": decide, "--no-confirm": no_confirm}
-        for option, value in refused.items():
-            if value:
-                raise UsageError("BX140.option", option=option)
-        if not several and not text and _is_record(console, [record]):
-            raise UsageError("BX140.record", name=record)
+        refuse({"--scheduler": hosts, "--decide": decide, "--no-confirm": no_confirm})
         tested, times = names if several else [record], repetitions or REPETITIONS
         code = run_self_test(
             console, tested, options, times, slowdown, several=several, budget=budget
@@ -195,18 +189,3 @@ def gate(
     console.warn_of_changes(record)
     result = apply_gate(console, record, options.command, confirm=not no_confirm, fresh=fresh)
     raise typer.Exit(show(console, result, decide=decide))
-
-
-def _is_record(console: Console, names: list[str]) -> bool:
-    """Return whether one name is a record. Raises `UsageError` (BX138): one of several is."""
-    from bench_framework.store.finding import is_record
-    from bench_framework.workflow.scenarios.suite_files import scenarios_in
-
-    records = [name for name in names if name.startswith("@") or is_record(Path(name))]
-    if len(names) > 1:
-        for name in records:
-            raise UsageError("BX138.record", name=name)
-        return False
-    # A folder of the crate can have the name of a scenario.
-    scenario = (console.results / names[0]).is_dir() and not scenarios_in(Path(names[0]))
-    return bool(records) or scenario

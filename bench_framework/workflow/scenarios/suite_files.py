@@ -7,6 +7,7 @@ from typing import Final
 from bench_framework.errors import UsageError
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.document import Unreadable, parse
+from bench_framework.store.finding import is_record
 from bench_framework.workflow.run_options import find_scenario
 
 SUITES: Final = "suites"
@@ -44,6 +45,18 @@ def _is_scenario(path: Path) -> bool:
 def is_suite(names: Sequence[str]) -> bool:
     """Return whether names select a suite: several names, or a folder."""
     return len(names) > 1 or any(name.strip() and Path(name).is_dir() for name in names)
+
+
+def is_record_name(results: Path, names: Sequence[str]) -> bool:
+    """Return whether one name selects a record. Raises `UsageError` (BX138): one of several does."""
+    records = [name for name in names if name.startswith("@") or is_record(Path(name))]
+    if len(names) > 1:
+        for name in records:
+            raise UsageError("BX138.record", name=name)
+        return False
+    # A folder of the crate can have the name of a scenario.
+    scenario = (results / names[0]).is_dir() and not scenarios_in(Path(names[0]))
+    return bool(records) or scenario
 
 
 def suite_files(names: Sequence[str]) -> tuple[str, ...]:
