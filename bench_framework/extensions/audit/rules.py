@@ -14,6 +14,7 @@ from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Stat
 from bench_framework.extensions.audit.conditions import PageConditions
 from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
+from bench_framework.model.verdict import LINEAR
 from bench_framework.text.numbers import fixed, format_percent, format_size, shortest
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -23,7 +24,6 @@ _SHORT: Final = 20
 """Length up to which a table cell is a mark such as "slower", which names no variant."""
 _NEAR: Final = 60
 """Characters before and after a factor in which a word shows that it compares."""
-_LINEAR_RANGE: Final = (0.95, 1.05)
 
 
 def audit_page(page: Page) -> list[Result]:
@@ -243,7 +243,7 @@ class _Auditor:
         rows = {f.row for _, f in self.lookup.mentions(text.text)}
         growth = [g for g in self._growth if g[0] in rows] or self._growth
         for name, lo, hi, sizes in growth:
-            if hi < _LINEAR_RANGE[0] or lo > _LINEAR_RANGE[1]:
+            if hi < LINEAR[0] or lo > LINEAR[1]:
                 exponent = f"{fixed((lo + hi) / 2, 2)} {sizes}; 1 is linear"
                 reason = f"the time of {name} grows with exponent {exponent}"
                 return Result("not supported", reason)

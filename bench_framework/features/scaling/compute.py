@@ -25,13 +25,12 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import PreparedInput
 from bench_framework.model.result.judgement import Comparison, Scaling
 from bench_framework.model.result.structure import Crossing
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.verdict import LINEAR, Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_root, log
 from bench_framework.stats.signed_rank import Floats
 
 LEVEL: Final = 0.95
-LINEAR: Final = (0.95, 1.05)
 FEWEST_SIZES: Final = 3
 Sized = tuple[int, Input]
 """An input with its size in bytes."""

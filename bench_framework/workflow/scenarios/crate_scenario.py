@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from bench_framework import assets
 from bench_framework.execution.build import sources
+from bench_framework.execution.build.configuration import TOOLCHAIN
 from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.execution.machine.host import cache_root, environment
 from bench_framework.execution.machine.system import require_linux
@@ -39,7 +40,6 @@ _NOUNS: Final = {
 _PATH: Final = re.compile(r"(?!-)[^{}]*(?:/|\.[A-Za-z]\w*$)")
 """An argument that looks like the name of a file: it has a slash or a suffix, and no braces."""
 _CRATE: Final = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
-_TOOLCHAIN: Final = ("rust-toolchain", "rust-toolchain.toml")
 _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
 
@@ -289,7 +289,7 @@ def _add_text(
     """Add the name, the text and the remaining guesses. Relative paths start at `options.folder`."""
     folder = options.folder.resolve()
     question, axes = _axes(package, binary, draft)
-    files = (place / name for place in (package.folder, package.root) for name in _TOOLCHAIN)
+    files = (place / name for place in (package.folder, package.root) for name in TOOLCHAIN)
     if toolchain := next((file for file in files if file.is_file()), None):
         draft.guesses.append(("rust", f"the toolchain that {os.path.relpath(toolchain)} names"))
     elif package.rust_version:

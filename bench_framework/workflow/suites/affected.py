@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import BenchError
+from bench_framework.execution.build.configuration import TOOLCHAIN
 from bench_framework.execution.build.messages import Package, read_packages
 from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine.host import environment
@@ -20,7 +21,7 @@ from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import short_name
 from bench_framework.units import counted
 
-FOR_ALL: Final = frozenset({"Cargo.lock", "rust-toolchain", "rust-toolchain.toml"})
+FOR_ALL: Final = frozenset({"Cargo.lock", *TOOLCHAIN})
 """Names of files that affect every package of a repository, as everything in ``.cargo`` does."""
 
 
