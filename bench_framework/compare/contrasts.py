@@ -10,14 +10,12 @@ runs over the family, and J interim analyses are adjusted for as in all comparis
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
 
 from bench_framework.compare.decide import RatioTest, decide, equivalence_level
-from bench_framework.compare.same_programs import Pairs
-from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import Runs
 from bench_framework.model.plan.looks import Looks, rounds_needed
 from bench_framework.model.plan.plan import Plan
@@ -53,30 +51,39 @@ class Weighted:
     weights: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ContrastData:
-    """The data of a record from which contrasts are computed.
+    """The data of a record from which contrasts are computed. It has no slots, because it caches `usable`.
 
     Attributes:
         looks: the schedule of interim analyses, with their number J.
-        usable: ids of the cells that were measured as planned and have the metric in enough rounds.
         last: input id → round of the last interim analysis. Inputs without one are not judged.
         tripped: ids of inputs whose A/A control differs significantly in the metric.
-        higher: whether larger values of it are better; the sign of its logarithms is then changed.
         reported: (candidate id, reference id) → comparison that the report shows for the pair.
     """
 
     plan: Plan
+    runs: Runs
     looks: Looks
-    samples: Mapping[str, Sample]
-    usable: frozenset[str]
     last: Mapping[str, int]
     tripped: frozenset[str]
-    metric: Metric
-    higher: bool
     inputs: tuple[PreparedInput, ...] = ()
     reported: Mapping[tuple[str, ...], Comparison] = field(default_factory=dict)
-    same: Pairs = frozenset()
+
+    @property
+    def metric(self) -> Metric:
+        """The main metric."""
+        return self.plan.judge.headline
+
+    @property
+    def higher(self) -> bool:
+        """True if larger values of it are better; the sign of its logarithms is then changed."""
+        return self.metric in self.runs.higher
+
+    @cached_property
+    def usable(self) -> frozenset[str]:
+        """Ids of the cells that were measured as planned and have the metric in enough rounds."""
+        return self.runs.usable_for(self.metric)
 
     def logs(
         self, cell_ids: Sequence[str], input_id: str
@@ -85,7 +92,7 @@ class ContrastData:
 
         Rounds after the last interim analysis of the input are left out.
         """
-        series = {cell: self.samples[cell].values(self.metric) for cell in cell_ids}
+        series = {cell: self.runs.samples[cell].values(self.metric) for cell in cell_ids}
         last, sign = self.last.get(input_id, 0), -1.0 if self.higher else 1.0
         rounds = tuple(
             r
@@ -101,7 +108,7 @@ class ContrastData:
         """Return whether a contrast compares programs only with themselves (an A/A test)."""
         sums: defaultdict[str, float] = defaultdict(float)
         for cell, weight in weights.items():
-            program = min(c for c in weights if c == cell or frozenset((cell, c)) in self.same)
+            program = min(c for c in weights if c == cell or frozenset((cell, c)) in self.runs.same)
             sums[program] += weight
         return all(abs(total) < NO_WEIGHT for total in sums.values())
 
@@ -132,15 +139,11 @@ def contrast_data(
     metric = plan.judge.headline
     return ContrastData(
         plan,
+        runs,
         looks,
-        runs.samples,
-        runs.usable_for(metric),
         {look.input_id: look.round for look in sorted(taken, key=lambda look: look.round)},
         frozenset(f.input_id for f in floors if f.tripped and f.metric == metric),
-        metric,
-        metric in runs.higher,
         tuple(inputs),
-        same=runs.same,
     )
 
 

@@ -195,7 +195,7 @@ def analyse_axes(
     `comparisons` includes those within the best groups. A main metric that is the same in every run
     has no effects, because these are computed by round.
     """
-    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.same, comparisons)
+    fronts = pareto.fronts(at.plan, summaries, builds, at.usable, at.runs.same, comparisons)
     pairs = experiments.replacements(at, comparisons)
     way: Direction = "higher" if at.higher else "lower"
     if is_exact(at.metric):

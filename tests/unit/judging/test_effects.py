@@ -125,9 +125,9 @@ def test_cells_that_failed_are_holes() -> None:
     example = Crossed(AXES)
     at = example.measured(noisy(0.01))
     gone = next(c.id for c in example.plan.cells if "mi" in c.label)
-    assert effects.effects(replace(at, usable=at.usable - {gone}))[0][0].left_out == (
-        ("alloc", "mi"),
-    )
+    assert effects.effects(replace(at, runs=replace(at.runs, usable=at.usable - {gone})))[0][
+        0
+    ].left_out == (("alloc", "mi"),)
 
 
 def test_a_tripped_control_leaves_every_effect_inconclusive() -> None:
