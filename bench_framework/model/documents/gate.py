@@ -1,4 +1,8 @@
-"""The documents that `gate` prints with ``--json``, and writes into files."""
+"""The documents that `gate` prints with ``--json``, and writes into files.
+
+They repeat fields of `Gating`, `SuitePage` and `SelfTest`, with labels and sentences in place of ids and reasons: a
+published format does not change with a class.
+"""
 
 from dataclasses import dataclass
 from typing import Literal

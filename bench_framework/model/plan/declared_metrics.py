@@ -24,7 +24,11 @@ UNITS: Final[dict[str, tuple[Unit, float]]] = {
 
 @dataclass(frozen=True, slots=True)
 class DeclaredMetric:
-    """A declared metric: a number that a program prints or reports, named by a scenario."""
+    """A declared metric: a number that a program prints or reports, named by a scenario.
+
+    `MetricPart` is its form in a scenario, with the texts of unit and path. The part `instructions` is an
+    `InstructionPolicy` instead.
+    """
 
     name: str
     """Identifier of lowercase letters, digits and ``_``."""

@@ -11,7 +11,10 @@ Restart = Literal["sample", "session"]
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server that runs while the command of a cell is timed. CPU time and memory are then its own."""
+    """A server that runs while the command of a cell is timed. CPU time and memory are then its own.
+
+    It is that of one cell, with replaced placeholders; `ServerPart` is that of the scenario.
+    """
 
     command: tuple[Word, ...]
     """Program and arguments; the program of the variant is in the slot `BIN`."""
