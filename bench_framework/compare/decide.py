@@ -28,6 +28,8 @@ EQUIVALENCE_LEVEL: Final = 0.05
 
 Source: D. J. Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15 (1987).
 """
+MOST_ROUNDS: Final = 1000
+"""A larger number of rounds needed is not reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +134,15 @@ def equivalence_level(looks: int) -> float:
     return 1 - 2 * EQUIVALENCE_LEVEL / looks
 
 
-def rounds_for_margin(rounds: int, mde: float, margin: float) -> float:
-    """Return the number of rounds at which the MDE would be equal to the margin; infinite for no margin.
+def rounds_for_margin(rounds: int, mde: float, margin: float) -> int | None:
+    """Return the number of rounds at which the MDE would be equal to the margin; `None` above `MOST_ROUNDS`.
 
     n·(MDE ÷ ln(1 + δ))², because the MDE is proportional to 1 ÷ √n.
 
     `mde` is that of `rounds` rounds, on the log scale. `margin` is δ as a fraction.
     """
     if margin == 0:
-        return math.inf
+        return None
     shrink = mde / log1p(margin)
-    return math.ceil(rounds * (shrink * shrink))
+    needed = math.ceil(rounds * (shrink * shrink))
+    return needed if needed <= MOST_ROUNDS else None

@@ -14,6 +14,7 @@ from bench_framework.compare.stage import Stage
 from bench_framework.model.reasons import LAST_LOOK, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.result.judgement import BestGroup, Comparison
 from bench_framework.model.result.race import may_leave
+from bench_framework.stats.holm_family import log_half_width
 from bench_framework.stats.portable_math import expm1, log, log1p, normal_quantile
 
 CONCLUSIVE: Final = Reason(ReasonCode.CONCLUSIVE)
@@ -163,7 +164,7 @@ def half_width(comparison: Comparison) -> float | None:
     interval = comparison.shown
     if interval is None or not interval.bounded:
         return None
-    return expm1((log(interval.hi) - log(interval.lo)) / 2)
+    return expm1(log_half_width(interval))
 
 
 def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -> bool:
@@ -179,7 +180,7 @@ def futile(comparison: Comparison, stage: Stage, *, by_estimate: bool = False) -
         return False
     shrink = math.sqrt(comparison.rounds / stage.looks.rounds[-1])
     limit = log1p(comparison.thresholds.margin)
-    half = (log(comparison.unadjusted.hi) - log(comparison.unadjusted.lo)) / 2
+    half = log_half_width(comparison.unadjusted)
     smallest = (
         log1p(comparison.mde)
         if by_estimate

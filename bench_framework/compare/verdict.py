@@ -46,8 +46,6 @@ PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""
 FEWEST_FOR_MDE: Final = 6
 """With fewer than 6 rounds there is no 95 % interval."""
-MOST_ROUNDS: Final = 1000
-"""A larger number of rounds needed is not reported."""
 EQUAL_RATIOS: Final = Reason(ReasonCode.EQUAL_RATIOS)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_FOR_ANY_VERDICT)
 
@@ -304,6 +302,4 @@ def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, looks: Looks) -> Com
     epsilon = draft.thresholds.minimum_effect
     mde = holm_family.minimum_detectable_effect(plain.half_width, looks.strict, epsilon)
     needed = rounds_for_margin(len(pair), mde, draft.thresholds.margin)
-    return replace(
-        draft, mde=expm1(mde), rounds_needed=int(needed) if needed <= MOST_ROUNDS else None
-    )
+    return replace(draft, mde=expm1(mde), rounds_needed=needed)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.stats.portable_math import log1p, normal_quantile
+from bench_framework.model.verdict import Interval
+from bench_framework.stats.portable_math import log, log1p, normal_quantile
 
 DETECTION_POWER: Final = 0.95
 """Probability with which a true difference as large as the MDE is found."""
@@ -66,6 +67,11 @@ def holm(p_values: Sequence[float], *, size: int, level: float) -> tuple[Adjuste
             going, stopped_at = False, divisor
         results[index] = Adjusted(going, highest, divisor if going else stopped_at)
     return tuple(results[i] for i in range(len(p_values)))
+
+
+def log_half_width(interval: Interval) -> float:
+    """Return the half-width of a bounded interval on the log scale."""
+    return (log(interval.hi) - log(interval.lo)) / 2
 
 
 def minimum_detectable_effect(half: float, strict: float, epsilon: float) -> float:

@@ -18,6 +18,7 @@ from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.model.record.run import Host
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Direction, Interval, Verdict
+from bench_framework.stats.holm_family import log_half_width
 from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
 from bench_framework.stats.welch import LogDifference
 from bench_framework.text.reasons import phrase
@@ -199,7 +200,7 @@ def _kinds(rows: Rows) -> Iterator[KindSummary]:
     for host, c in rows:
         interval = c.unadjusted if c is not None and c.reason != CONTROL_DIFFERS else None
         if interval is not None and interval.bounded and interval.lo < interval.hi:
-            error = (log(interval.hi) - log(interval.lo)) / (2 * NORMAL_95)
+            error = log_half_width(interval) / NORMAL_95
             kinds.setdefault(host.kind.digest, []).append((host.name, log(interval.ratio), error))
     for kind, members in kinds.items():
         if len(members) >= FEWEST:

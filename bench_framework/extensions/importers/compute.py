@@ -36,7 +36,7 @@ from bench_framework.model.result.judgement import (
 )
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import welch
-from bench_framework.stats.holm_family import minimum_detectable_effect
+from bench_framework.stats.holm_family import log_half_width, minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1, log, log1p
 from bench_framework.text import write
 
@@ -264,13 +264,12 @@ def _with_mde(judged: Comparison, contrast: welch.LogDifference, strict: float) 
     """Add MDE and runs needed if inconclusive; `strict` is the level of Holm's first step."""
     if judged.verdict.settled or judged.unadjusted is None:
         return judged
-    half = (log(judged.unadjusted.hi) - log(judged.unadjusted.lo)) / 2
-    mde = minimum_detectable_effect(half, strict, judged.thresholds.minimum_effect)
+    half, epsilon = log_half_width(judged.unadjusted), judged.thresholds.minimum_effect
+    mde = minimum_detectable_effect(half, strict, epsilon)
     if mde > log(MOST_DETECTABLE):
         return replace(judged, reason=Reason(ReasonCode.UNDETECTABLE))
     needed = rounds_for_margin(contrast.n, mde, judged.thresholds.margin)
-    rounds_needed = int(needed) if needed <= verdict.MOST_ROUNDS else None
-    return replace(judged, mde=expm1(mde), rounds_needed=rounds_needed)
+    return replace(judged, mde=expm1(mde), rounds_needed=needed)
 
 
 def _state(cell: Cell, command: SessionCommand) -> CellState:

@@ -35,7 +35,8 @@ from bench_framework.model.result.structure import (
 )
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
-from bench_framework.stats.portable_math import log, log1p
+from bench_framework.stats.holm_family import log_half_width
+from bench_framework.stats.portable_math import log1p
 
 FEWEST: Final = 2
 """The smallest number of crossed axes, and of levels of each."""
@@ -202,7 +203,7 @@ def _is_open(mean: Weighted, judged: ContrastResult, at: ContrastData) -> bool:
         return True
     shrink = math.sqrt(judged.rounds / at.looks.rounds[-1])
     bounds = intervals.typical_with_batches(mean.values, equivalence_level(at.looks.count))
-    half = (log(judged.shown.hi) - log(judged.shown.lo)) / 2
+    half = log_half_width(judged.shown)
     margin = log1p(at.plan.judge.margin_of(at.metric))
     return half * shrink <= abs(bounds.estimate) or bounds.half_width * shrink < margin
 

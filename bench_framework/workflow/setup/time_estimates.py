@@ -23,8 +23,8 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy, Metric
-from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.stats.portable_math import expm1, log
+from bench_framework.stats.holm_family import log_half_width, minimum_detectable_effect
+from bench_framework.stats.portable_math import expm1
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def _detectable(
             continue
         if c.metric not in policy.metrics:
             continue
-        half = (log(interval.hi) - log(interval.lo)) / 2  # of the 95 % interval
+        half = log_half_width(interval)  # of the 95 % interval
         at_last = half * math.sqrt(c.rounds / max(1, rounds))
         mde = expm1(minimum_detectable_effect(at_last, looks.strict, policy.epsilon_of(c.metric)))
         worst[c.metric] = max(worst.get(c.metric, 0.0), mde)
