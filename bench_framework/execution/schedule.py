@@ -183,7 +183,7 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
 
 
 class InterimDecision(NamedTuple):
-    """The decision of an interim analysis for one input."""
+    """The decision of an interim analysis for one input: the part of a `LookOutcome` without verdicts."""
 
     stop: bool
     """No further rounds of this input."""

@@ -125,7 +125,9 @@ def init(
         else:
             _print_files(console, *write_ci(ci, folder, source=source, force=force))
         return
-    options = crate_scenario.CrateOptions(folder, *given)
+    options = crate_scenario.CrateOptions(
+        **vars(selection), folder=folder, input=input_file, words=words, registry=registry
+    )
     if registry is not None:
         console.say(f"reading the sources of {registry}")
     draft = crate_scenario.Draft("scenario")

@@ -21,6 +21,7 @@ from bench_framework.execution.machine.host import cache_root, environment
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import fault_of, read_regular
+from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario import feature_groups, scalars
 from bench_framework.scenario.document import suggest
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
@@ -44,17 +45,14 @@ _FAST: Final = {"lto": "off", "codegen-units": 16}
 _SLOW: Final = {"lto": "fat", "codegen-units": 1}
 
 
-@dataclass(frozen=True, slots=True)
-class CrateOptions:
+@dataclass(frozen=True, kw_only=True)
+class CrateOptions(CrateSelection):
     """The options of ``benchctl init``. `words` are the words after ``--``, if it was given.
 
     `registry` is a released crate in place of `crate`, such as ``ripgrep@14.1.0``.
     """
 
     folder: Path
-    crate: Path | None = None
-    package: str | None = None
-    bin: str | None = None
     input: Path | None = None
     words: Sequence[str] | None = None
     registry: str | None = None
@@ -106,9 +104,9 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     else:
         crate = crate_folder(options.crate)
         owner = str(crate)
-    package, note = choose_package(crate, owner, options.package, options.bin, ask)
+    package, note = choose_package(crate, owner, options.package, options.binary, ask)
     draft.guesses.append(("package", f"{package.name} {package.version}{note}"))
-    binary, note = choose_binary(package, options.bin, ask)
+    binary, note = choose_binary(package, options.binary, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
     words, path = _command(binary, options, ask)
     _add_text(draft, options, package, binary, words, path)

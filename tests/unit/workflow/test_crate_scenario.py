@@ -56,7 +56,7 @@ def package(name: str = "tool", *bins: str, **keys: Any) -> Package:
 
 
 def drafted(ask: Ask | None = None, **keys: Any) -> tuple[Draft, dict[str, str]]:
-    draft = draft_scenario(CrateOptions(Path("bench"), **keys), ask)
+    draft = draft_scenario(CrateOptions(folder=Path("bench"), **keys), ask)
     return draft, dict(draft.guesses)
 
 
@@ -185,9 +185,9 @@ def test_the_package_and_binary_follow_from_options_folder_and_defaults(
     packages["b"] = package("b", "b", "b2")
     packages["lib"] = package("lib")
     assert "--package NAME, one of: a, b" in refused(words=[])
-    assert "did you mean `b2`?" in refused(words=[], package="b", bin="b22")
+    assert "did you mean `b2`?" in refused(words=[], package="b", binary="b22")
     assert "no package with a binary named `lib`" in refused(words=[], package="lib")
-    assert drafted(words=[], bin="b2")[1]["package"] == "b 1.2.3, the only one"
+    assert drafted(words=[], binary="b2")[1]["package"] == "b 1.2.3, the only one"
     assert drafted(words=[], package="a")[1]["binary"] == "extra, the default of a, extra"
     monkeypatch.chdir("b")
     assert drafted(words=[])[1]["binary"] == "b, the default of b, b2"
