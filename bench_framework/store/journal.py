@@ -143,6 +143,11 @@ class Contents:
     """The figures of a record without rounds, which has no journal and no blocks."""
 
     @property
+    def builds_by_id(self) -> dict[str, Build]:
+        """Each build by its id."""
+        return {build.id: build for build in self.builds}
+
+    @property
     def complete(self) -> bool:
         """True if the measurement was completed."""
         return self.ended_at is not None

@@ -108,7 +108,7 @@ def _changes(
         if (digest := digests.get(item.input_id)) is not None and digest != item.sha256:
             label = record.plan.input(item.input_id).label
             yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
-    known = {build.id: build for build in record.contents.builds}
+    known = record.contents.builds_by_id
     for build in builds:
         sides = (known.get(build.id, build), build)
         both = [(b.program_sha256, b.preload and b.preload.sha256) for b in sides]

@@ -32,7 +32,7 @@ class Source:
     @cached_property
     def cells(self) -> dict[str, Configuration]:
         """Each cell by id, in plan order."""
-        builds = {build.id: build for build in self.contents.builds}
+        builds = self.contents.builds_by_id
         prepared = {item.input_id: item for item in self.contents.inputs}
         states = {s.cell_id: s for s in self.judgement.states} if self.judgement else {}
         figures = self.contents.figures

@@ -162,7 +162,7 @@ def compare_axis(
         if not pairs:
             selected = f" where {where}" if where else ""
             raise UsageError("BX106.no-pair", axis=axis, selected=selected)
-        builds = {build.id: build for build in contents.builds}
+        builds = contents.builds_by_id
         judged, looks = judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
         )

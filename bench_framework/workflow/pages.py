@@ -116,7 +116,7 @@ def judge_contents(
     judgement = judge(
         plan,
         contents.blocks,
-        {build.id: build for build in contents.builds},
+        contents.builds_by_id,
         contents.inputs,
         contents.looks,
         observed=contents.observations,

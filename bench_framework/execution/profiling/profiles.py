@@ -164,7 +164,7 @@ class _CellProfiler:
         """Return the profile, or the reason for none; empty if stopped in the first run."""
         plan, cell, driver = self.record.plan, self.cell, self.driver
         variant = plan.variant(cell.variant_id)
-        builds = {build.id: build for build in self.record.contents.builds}
+        builds = self.record.contents.builds_by_id
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
             return "it was not built"

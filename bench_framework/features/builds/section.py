@@ -24,7 +24,7 @@ _GENERIC: Final = "A generic function counts for the crate that defines it."
 def build(data: ReportData) -> tuple[Block, ...]:
     """Return a table with a row for each program that differs from that of the baseline."""
     specs = {spec.id: spec for spec in data.plan.builds}
-    builds = {b.id: b for b in data.contents.builds}
+    builds = data.contents.builds_by_id
     baseline = data.plan.baseline
     reference = builds.get(baseline.build_id)
     if reference is None:

@@ -59,7 +59,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
     """
     question, policy = question_of(plan), plan.judge.gate
     gated = question.plan
-    builds = {build.id: build for build in contents.builds}
+    builds = contents.builds_by_id
     if not any(cell.role is Role.CANDIDATE for cell in gated.cells):
         budgets = judge_budgets(plan, contents, builds, looks=question.looks.count)
         empty = Gating((), policy.level, 0, 0, 0, EXIT_DONE, (), budgets=budgets)

@@ -86,7 +86,7 @@ def question_of_counts(plan: Plan, cell_ids: frozenset[str], margin: float) -> Q
 def answer(question: Question, contents: Contents) -> GateAnswer:
     """Judge the pairs of a question by the rounds of a record."""
     plan, policy = question.plan, question.policy
-    builds = {build.id: build for build in contents.builds}
+    builds = contents.builds_by_id
     runs = runs_of(plan, contents.blocks, builds)
     stages = stages_of(plan, policy, runs, question.looks, contents.looks)
     planned: dict[str, dict[Family, list[MetricPair]]] = {}

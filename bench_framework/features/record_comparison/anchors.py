@@ -97,7 +97,7 @@ class Bridge:
 
 def side(record_id: str, plan: Plan, contents: Contents, host: Host) -> Side:
     """Return a record in the form that the comparison needs."""
-    builds = {build.id: build for build in contents.builds}
+    builds = contents.builds_by_id
     inputs = {given.input_id: given for given in contents.inputs}
     runs = runs_of(plan, contents.blocks, builds)
     states, answers = {s.cell_id: s for s in runs.states}, dict[str, str]()
