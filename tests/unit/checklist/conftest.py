@@ -26,7 +26,7 @@ from bench_framework.report.render.templates import Templates
 from bench_framework.store.records import record_of_figures
 from bench_framework.store.sessions import read_session
 from tests.unit.judging.conftest import Study
-from tests.unit.report.report_sample import made_record
+from tests.unit.report.report_sample import contents
 
 THIN = re.compile("[\u202f\u2009\u00a0]")
 
@@ -91,7 +91,7 @@ def judge_and_report(
     data = ReportData(
         plan=plan,
         judgement=judged,
-        contents=made_record.contents(
+        contents=contents(
             "2026-03-02T17:04:00Z",
             "2026-03-02T17:22:00Z",
             builds=tuple(builds.values()),

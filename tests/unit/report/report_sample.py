@@ -62,7 +62,7 @@ from bench_framework.report.blocks import Block, Document, Table
 from bench_framework.report.render import gate as gate_page
 from bench_framework.report.render.gate import GatePage, GateRow
 
-builds, prepared = made_record.builds, made_record.prepared
+builds, contents, prepared = made_record.builds, made_record.contents, made_record.prepared
 HOSTILE = 'a"b;$(touch x)<script>alert(1)</script>../é 漢字 %s {{7*7}} | `x` *y* _z_'
 MIB = 1 << 20
 SVG = "{http://www.w3.org/2000/svg}"
@@ -544,7 +544,7 @@ def sample(rounds: int = ROUNDS) -> ReportData:
     return ReportData(
         plan=p,
         judgement=judgement(p),
-        contents=made_record.contents(
+        contents=contents(
             "2026-03-02T17:04:00+00:00",
             "2026-03-02T17:22:10+00:00",
             builds=builds(p),

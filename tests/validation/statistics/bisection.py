@@ -19,8 +19,8 @@ import numpy as np
 import replays
 from noise import WORKS, Recorded, recorded
 
-from bench_framework.extensions.bisect import compute
-from bench_framework.extensions.bisect.model import Bisection, Find, Outcome, SearchStep
+from bench_framework.extensions.bisect import Find, compute
+from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule, StopRule
 from bench_framework.model.plan.looks import RoundLimit, limited
