@@ -7,6 +7,8 @@ from bench_framework.model.plan.written import Positive, Seconds, Selections
 
 OTHER: Final = "other"
 """Name of the bucket for functions that match no bucket."""
+MOST_HZ: Final = 10_000
+"""Highest frequency. Above it the sampler disturbs the program."""
 SamplerWanted = Literal["auto", "perf", "callgrind"]
 UnwindingWanted = Literal["auto", "frame-pointers", "dwarf"]
 

@@ -7,7 +7,7 @@ from pydantic import Field, WithJsonSchema, model_validator
 from bench_framework.model.metrics import MetricDirection
 from bench_framework.model.plan.declared_metrics import UNITS, InstructionPolicy
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy
-from bench_framework.model.plan.profile import OTHER, ProfilePolicy
+from bench_framework.model.plan.profile import MOST_HZ, OTHER, ProfilePolicy
 from bench_framework.model.plan.written import CountingTool, OnDifference, StdoutTarget, Strategy
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Scalar
@@ -234,10 +234,6 @@ class AnswerPart(Part):
     def kind(self) -> AnswerKind:
         """Return the kind of comparison."""
         return "json" if self.json_part is not None else self.compare
-
-
-MOST_HZ = 10_000
-"""Highest frequency. Above it the sampler disturbs the program."""
 
 
 def _reserved_bucket(policy: ProfilePolicy) -> None:

@@ -7,8 +7,14 @@ from typer import Option
 
 from bench_framework.cli.arguments import Only, RecordName
 from bench_framework.cli.console import Console
-from bench_framework.model.plan.profile import SamplerWanted, UnwindingWanted
+from bench_framework.model.plan.profile import (
+    MOST_HZ,
+    ProfilePolicy,
+    SamplerWanted,
+    UnwindingWanted,
+)
 
+DEFAULTS = ProfilePolicy()
 EXAMPLES = """
 benchctl profile @last
 benchctl profile @last -k 'io=mmap size=200MiB' --runs 10
@@ -21,11 +27,19 @@ def profile(
     record: RecordName = "@last",
     only: Only = None,
     runs: Annotated[
-        int | None, Option(min=1, metavar="N", help="Profiled runs per configuration; default: 5.")
+        int | None,
+        Option(
+            min=1, metavar="N", help=f"Profiled runs per configuration; default: {DEFAULTS.runs}."
+        ),
     ] = None,
     frequency: Annotated[
         int | None,
-        Option(min=1, max=10_000, metavar="HZ", help="Samples per second; default: 997."),
+        Option(
+            min=1,
+            max=MOST_HZ,
+            metavar="HZ",
+            help=f"Samples per second; default: {DEFAULTS.frequency}.",
+        ),
     ] = None,
     sampler: Annotated[
         SamplerWanted | None,
