@@ -15,6 +15,7 @@ from bench_framework.compare.pairs import judge_pairs, unjudged
 from bench_framework.compare.stage import MetricPair, Stage
 from bench_framework.model.metrics import PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.result.judgement import Comparison, Family, NoiseFloor
 
@@ -109,13 +110,12 @@ def compare_inputs(
 def _memory(stage: Stage) -> Iterator[Comparison]:
     """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
     plan, samples = stage.plan, stage.runs.samples
-    baseline = plan.baseline_cell(stage.input_id)
-    if baseline is None or PEAK_RSS in stage.policy.metrics:
+    if PEAK_RSS in stage.policy.metrics:
         return
     size = sum(1 for c in plan.cells if c.role is Role.CANDIDATE)
     known = {cell_id for cell_id, sample in samples.items() if sample.values(PEAK_RSS)}
-    for cell in plan.cells_of(stage.input_id):
-        if cell.role is Role.CANDIDATE and {cell.id, baseline.id} <= known:
+    for cell, baseline in baseline_pairs(plan, stage.input_id):
+        if {cell.id, baseline.id} <= known:
             values = (samples[side.id].values(PEAK_RSS) for side in (cell, baseline))
             pair = sampling.pair(*values)
             cell_pairs = interim_analysis.pairs_of(stage, [(cell, baseline, PEAK_RSS)])

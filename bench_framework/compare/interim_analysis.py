@@ -14,9 +14,13 @@ from bench_framework.compare import stopping
 from bench_framework.compare.pairs import CellPair, JudgeRule, judge_pairs
 from bench_framework.compare.stage import MetricPair, Stage, runs_of
 from bench_framework.model.metrics import is_exact
-from bench_framework.model.plan import planned_comparisons
 from bench_framework.model.plan.looks import Looks, looks_of
-from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.planned_comparisons import (
+    baseline_pairs,
+    contrast_pairs,
+    reference_pairs,
+)
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
 from bench_framework.model.record.run import Block, Build, Look
@@ -146,14 +150,11 @@ def planned_pairs(plan: Plan, input_id: str) -> dict[Family, list[MetricPair]]:
     Candidates are compared with the baseline, and with further references. The pairs of the named
     contrasts are those that are no comparison with a baseline.
     """
-    baseline, metrics = plan.baseline_cell(input_id), plan.judge.metrics
-    candidates = [c for c in plan.cells_of(input_id) if c.role is Role.CANDIDATE]
-    headline = [(cell, baseline) for cell in candidates] if baseline is not None else []
-    further = planned_comparisons.reference_pairs(plan, input_id)
+    metrics, further = plan.judge.metrics, reference_pairs(plan, input_id)
     return {
-        "headline": [(*cells, metric) for cells in headline for metric in metrics],
-        "reference": [(*cells, metric) for cells in further for metric in metrics],
-        "contrast": [*planned_comparisons.contrast_pairs(plan, input_id)],
+        "headline": [(*p, metric) for p in baseline_pairs(plan, input_id) for metric in metrics],
+        "reference": [(*p, metric) for p in further for metric in metrics],
+        "contrast": [*contrast_pairs(plan, input_id)],
     }
 
 

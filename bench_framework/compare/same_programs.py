@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bench_framework.model.facts import Claim, OneProgram
 from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Comparison
@@ -70,12 +71,9 @@ def same_cells(plan: Plan, builds: Mapping[str, Build]) -> Pairs:
 
 def _same_targets(plan: Plan, builds: Mapping[str, Build]) -> Iterator[frozenset[str]]:
     """Yield the pairs of a candidate and its baseline whose bench targets have equal code."""
-    for cell in plan.cells:
-        baseline = plan.baseline_cell(cell.input_id)
-        if cell.role is not Role.CANDIDATE or baseline is None or work(cell) != work(baseline):
-            continue
+    for cell, baseline in (p for item in plan.inputs for p in baseline_pairs(plan, item.id)):
         # A self-test of a gate compares one build with itself, in order to measure it.
-        if plan.build_id(cell) == plan.build_id(baseline):
+        if work(cell) != work(baseline) or plan.build_id(cell) == plan.build_id(baseline):
             continue
         if _equal_cells(plan, cell, baseline, builds):
             yield frozenset((cell.id, baseline.id))

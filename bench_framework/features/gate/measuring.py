@@ -16,6 +16,7 @@ from bench_framework.model.metrics import COUNTED
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look
 from bench_framework.model.result.gate import PairState
@@ -42,7 +43,7 @@ def same_program(plan: Plan, builds: Mapping[str, Build]) -> bool:
     pairs = [
         frozenset((cell.id, baseline.id))
         for item in question.plan.inputs
-        for cell, baseline in question.pairs(item.id)
+        for cell, baseline in baseline_pairs(question.plan, item.id)
     ]
     return bool(pairs) and same_cells(question.plan, builds).issuperset(pairs)
 

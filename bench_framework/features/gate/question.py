@@ -11,7 +11,8 @@ from bench_framework.features.gate.outcome import timed_metrics
 from bench_framework.features.gate.plans import narrowed, policy_of
 from bench_framework.model.metrics import INSTRUCTIONS, PEAK_RSS, is_exact
 from bench_framework.model.plan.looks import Looks, decidable, looks_of
-from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.result.judgement import CellState, Comparison, Family, NoiseFloor
 from bench_framework.store.journal import Contents
@@ -32,15 +33,10 @@ class Question:
     looks: Looks
     exact: tuple[Metric, ...] = ()
 
-    def pairs(self, input_id: str) -> list[tuple[Cell, Cell]]:
-        """Return the candidates of an input with its baseline."""
-        baseline = self.plan.baseline_cell(input_id)
-        candidates = (c for c in self.plan.cells_of(input_id) if c.role is Role.CANDIDATE)
-        return [(cell, baseline) for cell in candidates] if baseline is not None else []
-
     def timed_pairs(self, input_id: str) -> list[MetricPair]:
         """Return the pairs of an input with each metric that is judged by rounds."""
-        return [(*p, metric) for p in self.pairs(input_id) for metric in self.policy.sampled]
+        pairs = baseline_pairs(self.plan, input_id)
+        return [(*pair, metric) for pair in pairs for metric in self.policy.sampled]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +68,7 @@ def question_of(plan: Plan) -> Question:
     judge = policy_of(plan.judge, timed_metrics(policy), policy.tolerated, policy.level)
     exact = tuple(m for m in policy.tolerated if is_exact(m))
     question = Question(gated, judge, looks_of(plan), exact)
-    size = sum(len(question.pairs(item.id)) for item in gated.inputs) * len(judge.metrics)
+    size = sum(len(baseline_pairs(gated, item.id)) for item in gated.inputs) * len(judge.metrics)
     return replace(question, looks=question.looks.shared_by(size, policy.level))
 
 
@@ -91,7 +87,7 @@ def answer(question: Question, contents: Contents) -> GateAnswer:
     stages = stages_of(plan, policy, runs, question.looks, contents.looks)
     planned: dict[str, dict[Family, list[MetricPair]]] = {}
     for input_id in stages:
-        fixed = [(*p, metric) for p in question.pairs(input_id) for metric in question.exact]
+        fixed = [(*p, m) for p in baseline_pairs(plan, input_id) for m in question.exact]
         planned[input_id] = {"headline": [*question.timed_pairs(input_id), *fixed]}
     exact = partial(
         exact_metrics.compare, plan, policy, builds=builds, observations=contents.observations

@@ -5,6 +5,13 @@ from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Metric
 
 
+def baseline_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
+    """Return the candidates of an input, each with its (first) baseline."""
+    baseline = plan.baseline_cell(input_id)
+    candidates = (cell for cell in plan.cells_of(input_id) if cell.role is Role.CANDIDATE)
+    return tuple((cell, baseline) for cell in candidates) if baseline is not None else ()
+
+
 def reference_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
     """Return the pairs of candidate and further reference, each pair of cells once.
 
@@ -67,10 +74,7 @@ def _compared_cells(plan: Plan, input_id: str) -> dict[str, Cell]:
 
 def comparisons_planned(plan: Plan) -> int:
     """Return the number M of comparisons: candidate × reference × metric × input, and named contrasts."""
-    candidates = sum(
-        cell.role is Role.CANDIDATE and plan.baseline_cell(cell.input_id) is not None
-        for cell in plan.cells
-    )
+    candidates = sum(len(baseline_pairs(plan, item.id)) for item in plan.inputs)
     further = sum(len(reference_pairs(plan, item.id)) for item in plan.inputs)
     contrasts = sum(
         metric in plan.judge.sampled

@@ -21,7 +21,8 @@ from bench_framework.execution.machine.host import cache_root, this_host_id
 from bench_framework.foreign import sha256_of
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
-from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.stats.holm_family import log_half_width, minimum_detectable_effect
 from bench_framework.stats.portable_math import expm1
@@ -212,8 +213,8 @@ def resolution(
     """
     pairs = {
         (workload(plan, cell), workload(plan, base), metric)
-        for cell in plan.cells
-        if cell.role is Role.CANDIDATE and (base := plan.baseline_cell(cell.input_id)) is not None
+        for item in plan.inputs
+        for cell, base in baseline_pairs(plan, item.id)
         for metric in plan.judge.metrics
     }
     best = Resolution()
