@@ -15,7 +15,7 @@ from bench_framework.model.metrics import PEAK_RSS, WALL
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import Reason, message
+from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Build, PreparedInput
 from bench_framework.model.result.judgement import (
     CellState,
@@ -306,6 +306,6 @@ class FactWriter(Names):
                     self.cells[state.cell_id].label,
                     verdict=Verdict.FAILED if state.state == "failed" else None,
                     cells=(state.cell_id,),
-                    reason=state.reason or message(state.state),
+                    reason=state.reason,
                     fact=facts.NotMeasured(),
                 )

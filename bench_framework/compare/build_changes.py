@@ -5,7 +5,7 @@ from typing import Final
 
 from bench_framework.model.facts.builds import BuildChanges, SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference
 from bench_framework.model.record.run import Build
 from bench_framework.text import builds as words
 

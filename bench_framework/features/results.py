@@ -12,7 +12,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.published import CONDITION
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Derived, Judgement, judged_pairs
 from bench_framework.model.verdict import Interval, Phases, Verdict
@@ -135,7 +135,7 @@ class Results:
         state = self._states.get(cell_id)
         if state is None or state.state == "not-started":
             return NOT_MEASURED
-        return None if state.state == "measured" else state.reason or message(state.state)
+        return state.reason
 
     def _pair(self, input_id: str, variants: tuple[str, str], metric: Metric) -> NamedResult:
         candidate, reference = variants

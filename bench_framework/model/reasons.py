@@ -113,6 +113,7 @@ class ReasonCode(StrEnum):
 
     # Two records.
     OTHER_CONDITIONS = "other-conditions"
+    IN_RECORD = "in-record"
     OTHER_INPUT = "other-input"
     OTHER_ANSWER = "other-answer"
     NO_ANCHOR = "no-anchor"
@@ -226,12 +227,24 @@ class ReasonCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """A setting, a package or a fact of a machine that differs."""
+
+    name: str
+    """Setting, such as ``compiler``, or name of the package or of the fact."""
+    reference: str
+    """Value or version in the reference; empty if it has none."""
+    value: str
+    """The same in the variant, or on the other machine."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reason:
     """A reason: its code, figures, names or foreign messages, and where it applies."""
 
     code: ReasonCode
     detail: "Part | tuple[Part, ...]" = ""
-    """The part that varies, or several: a number, a change, a name, the message of another program, another reason."""
+    """The part that varies, or several: number, change, difference, name, message of another program, reason."""
     place: str = ""
     """The side, record or setting that the reason is about, if it is not the candidate."""
 
@@ -240,7 +253,7 @@ class Reason:
         return replace(self, place=place)
 
 
-Part = str | int | float | Interval | Reason
+Part = str | int | float | Interval | Difference | Reason
 
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""

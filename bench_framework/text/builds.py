@@ -6,7 +6,7 @@ from typing import Final
 
 from bench_framework.model.facts.builds import SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference
 from bench_framework.model.record.run import Build, Preload, Training
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
@@ -14,6 +14,11 @@ from bench_framework.units import MINUS, counted
 
 MOST_PACKAGES: Final = 8
 MOST_PARTS: Final = 4
+_FACTS: Final = {
+    "data_filesystem": "filesystem of the data",
+    "results_filesystem": "filesystem of the records",
+}
+_MISSING: Final = {"environment": "nothing set"}
 
 
 def setting(change: Difference) -> str:
@@ -24,7 +29,8 @@ def setting(change: Difference) -> str:
 
 def condition(change: Difference) -> str:
     """Return a fact of a machine with both values: ``kernel: 6.1.0 → 6.8.0``."""
-    return f"{change.name}: {change.reference or 'unknown'} → {change.value or 'unknown'}"
+    name, missing = _FACTS.get(change.name, change.name), _MISSING.get(change.name, "unknown")
+    return f"{name}: {change.reference or missing} → {change.value or missing}"
 
 
 def package(change: Difference) -> str:

@@ -6,8 +6,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.model.reasons import Part, Reason, ReasonCode
+from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
+from bench_framework.text.builds import condition
 from bench_framework.text.differences import signed_amount
 from bench_framework.text.numbers import format_clock, format_percent, percent_up
 from bench_framework.units import counted
@@ -56,6 +57,8 @@ class _Part:
     def __format__(self, name: str) -> str:
         if isinstance(self._value, Reason):
             return phrase(self._value)
+        if isinstance(self._value, Difference):
+            return condition(self._value)
         return self._value if isinstance(self._value, str) else FORMATS[name](self._value)
 
 

@@ -120,6 +120,7 @@ FILTERS: Final = {
     "explained": causes.explained_text,
     "function_name": functions.name_of,
     "function_change": functions.function_change,
+    "condition": builds.condition,
     "setting": builds.setting,
     "packages": builds.packages,
     "function_calls": functions.calls_of,

@@ -23,7 +23,7 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role, Variant
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of

@@ -9,12 +9,14 @@ from bench_framework.compare import same_programs
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.stage import runs_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.record.machine import Difference, format_variables
+from bench_framework.model.reasons import Difference
+from bench_framework.model.record.machine import format_variables
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.store.journal import Contents
 
 MatchRole = Literal["anchor", "changed"]
+ChangedPart = Literal["code", "unknown-code", "command", "input"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +70,17 @@ class BridgedCell:
     is the value."""
     after: float | None
     """The same figure of the later record."""
-    change: str = ""
-    """Difference between the two cells, such as ``"code"`` or ``"code and command"``."""
+    change: tuple[ChangedPart, ...] = ()
+    """The parts that differ between the two cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnmatchedCell:
+    """A cell that only one of the records has."""
+
+    label: str
+    record: str
+    """Id of the record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +89,12 @@ class Bridge:
 
     before_id: str
     after_id: str
-    conditions: tuple[str, ...]
-    """Differences of the machine that forbid a comparison of times, such as ``"governor: powersave
-    → performance"``."""
-    remarks: tuple[str, ...]
+    conditions: tuple[Difference, ...]
+    """Differences of the machine that forbid a comparison of times."""
+    remarks: tuple[Difference, ...]
     """Differences that are reported and do not forbid a comparison."""
     cells: tuple[BridgedCell, ...]
-    unmatched: tuple[str, ...]
-    """Labels of the cells that only one of the records has."""
+    unmatched: tuple[UnmatchedCell, ...]
     family: int
     """Number of comparisons of changed cells, which share the level."""
     level: float
@@ -115,8 +124,7 @@ class Match:
     before: Cell
     after: Cell
     role: MatchRole
-    change: str = ""
-    """The differences, in words."""
+    change: tuple[ChangedPart, ...] = ()
 
 
 def matches(before: Side, after: Side) -> tuple[Match, ...]:
@@ -141,11 +149,11 @@ def matches(before: Side, after: Side) -> tuple[Match, ...]:
     return tuple(pairs)
 
 
-def unmatched(before: Side, after: Side, pairs: Sequence[Match]) -> tuple[str, ...]:
-    """Return the cells without counterpart, each with the id of its record."""
+def unmatched(before: Side, after: Side, pairs: Sequence[Match]) -> tuple[UnmatchedCell, ...]:
+    """Return the cells without counterpart."""
     matched_ids = {id(cell) for match in pairs for cell in (match.before, match.after)}
     return tuple(
-        f"{name(one.plan, cell)} (only in {one.record_id})"
+        UnmatchedCell(name(one.plan, cell), one.record_id)
         for one in (before, after)
         for cell in one.plan.cells
         if cell.role is not Role.CONTROL and id(cell) not in matched_ids
@@ -166,18 +174,18 @@ def _identity(one: Side, cell: Cell) -> object | None:
     return code, same_programs.work(cell), digest
 
 
-def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> str:
+def _difference(before: Side, earlier: Cell, after: Side, cell: Cell) -> tuple[ChangedPart, ...]:
     code, other = before.code(earlier), after.code(cell)
-    parts = []
+    parts: list[ChangedPart] = []
     if code is None or other is None:
-        parts.append("code not known")
+        parts.append("unknown-code")
     elif code != other:
         parts.append("code")
     if same_programs.work(earlier) != same_programs.work(cell):
         parts.append("command")
     if before.digest(earlier) != after.digest(cell) or before.digest(earlier) is None:
         parts.append("input")
-    return " and ".join(parts)
+    return tuple(parts)
 
 
 def conditions(before: Host, after: Host) -> tuple[Difference, ...]:
@@ -186,15 +194,15 @@ def conditions(before: Host, after: Host) -> tuple[Difference, ...]:
         ("CPU", before.cpu, after.cpu),
         ("cores", before.cores, after.cores),
         ("kernel", before.kernel.split(".", 1)[0], after.kernel.split(".", 1)[0]),
-        ("filesystem of the data", before.data_filesystem, after.data_filesystem),
-        ("filesystem of the records", before.results_filesystem, after.results_filesystem),
+        ("data_filesystem", before.data_filesystem, after.data_filesystem),
+        ("results_filesystem", before.results_filesystem, after.results_filesystem),
         ("governor", before.governor, after.governor),
     )
 
 
 def remarks(before: Host, after: Host) -> tuple[Difference, ...]:
     """Return differences that prevent no comparison; the anchors must show no effect."""
-    old, new = (format_variables(host.variables) or "nothing set" for host in (before, after))
+    old, new = (format_variables(host.variables) for host in (before, after))
     return _differences(
         ("machine", before.host_id, after.host_id),
         ("kernel", before.kernel, after.kernel),
@@ -207,5 +215,7 @@ def remarks(before: Host, after: Host) -> tuple[Difference, ...]:
 
 def _differences(*facts: tuple[str, object, object]) -> tuple[Difference, ...]:
     return tuple(
-        Difference(what, str(one), str(other)) for what, one, other in facts if one != other
+        Difference(what, *("" if value is None else str(value) for value in (one, other)))
+        for what, one, other in facts
+        if one != other
     )

@@ -17,7 +17,7 @@ def record_claims(bridge: Bridge) -> tuple[Claim, ...]:
 def _claims(bridge: Bridge) -> Iterator[Claim]:
     if bridge.conditions:
         fact = facts.Conditions(differences=bridge.conditions, forced=bridge.forced)
-        yield Claim("the machine", verdict=Verdict.NOT_COMPARABLE, fact=fact)
+        yield Claim("", verdict=Verdict.NOT_COMPARABLE, fact=fact)
     yield from (_claim(bridge, row) for row in bridge.cells)
 
 

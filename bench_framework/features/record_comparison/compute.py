@@ -23,15 +23,13 @@ from bench_framework.features.record_comparison.anchors import Bridge, BridgedCe
 from bench_framework.model.metrics import CPU, WALL, is_exact
 from bench_framework.model.plan.plan import Cell
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference, Reason, ReasonCode
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import DETECTION_POWER, MDE_FACTOR
 from bench_framework.stats.portable_math import NORMAL_95, expm1, log, t_quantile
 from bench_framework.stats.welch import LogDifference
-from bench_framework.text.builds import condition
 
 PLACEMENT: Final = 0.005
 """The standard deviation between sessions, on the log scale, that every cell has at least.
@@ -96,8 +94,8 @@ def bridge(
     return Bridge(
         before.record_id,
         after.record_id,
-        tuple(map(condition, records.conditions)),
-        tuple(map(condition, anchors.remarks(before.host, after.host))),
+        records.conditions,
+        anchors.remarks(before.host, after.host),
         tuple(rows),
         anchors.unmatched(before, after, records.matches),
         family=max(1, sum(1 for r in rows if r.role == "changed" and r.comparison.metric in TIMES)),
@@ -133,16 +131,13 @@ class _Records:
     def _refusal(self, match: Match) -> tuple[Verdict, Reason] | None:
         """Return why a pair is not compared, regardless of its anchors, or `None`."""
         if self.refused:
-            listed = tuple(map(condition, self.refused))
-            return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_CONDITIONS, listed)
+            return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_CONDITIONS, self.refused)
         for one, cell in self._sides(match):
             state = one.states.get(cell.id)
             if state is None or state.state != "measured":
-                reason = Reason(ReasonCode.NOT_STARTED)
-                if state is not None:
-                    reason = state.reason or message(state.state)
-                place = ": ".join(filter(None, (f"in {one.record_id}", reason.place)))
-                return Verdict.NOT_COMPARABLE, reason.at(place)
+                reason = (state and state.reason) or Reason(ReasonCode.NOT_STARTED)
+                reason = Reason(ReasonCode.IN_RECORD, (one.record_id, reason))
+                return Verdict.NOT_COMPARABLE, reason
         earlier, later = (one.digest(cell) for one, cell in self._sides(match))
         if earlier is None or earlier != later:
             return Verdict.NOT_COMPARABLE, Reason(ReasonCode.OTHER_INPUT)

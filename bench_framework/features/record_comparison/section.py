@@ -24,6 +24,8 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.table_cells import titled, value_cell
+from bench_framework.text.builds import condition
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import (
     DASH,
     SIZES,
@@ -43,6 +45,7 @@ _ANCHOR_VERDICTS: Final = {
     Verdict.EQUIVALENT: "≡ unchanged",
     Verdict.INCONCLUSIVE: "? inconclusive",
 }
+_PARTS: Final = {"unknown-code": "code not known"}
 _LEGEND: Final = (
     (
         "Anchor: a configuration with the same code, command and input in both records; its "
@@ -107,10 +110,11 @@ def _blocks(bridge: Bridge, claims: Sequence[Claim], unit_family: str) -> Iterat
     if timed and reasons <= _WITHOUT_ANCHOR:
         yield blocks.Fallback(_IN_ONE_RECORD)
     if bridge.remarks:
-        remarks = "; ".join(bridge.remarks)
+        remarks = "; ".join(map(condition, bridge.remarks))
         yield blocks.Fallback(f"Also different, and corrected only by the anchors: {remarks}.")
     if bridge.unmatched:
-        yield blocks.Fallback(f"In one record only: {'; '.join(bridge.unmatched)}.")
+        cells = (f"{cell.label} (only in {cell.record})" for cell in bridge.unmatched)
+        yield blocks.Fallback(f"In one record only: {'; '.join(cells)}.")
 
 
 def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family: str) -> Table:
@@ -149,7 +153,8 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
     c = row.comparison
     ratio = show_comparison(c)
     name = f"{row.label}, {row.input}" if several and row.input else row.label
-    role = row.role if row.role == "anchor" or not row.change else f"changed: {row.change}"
+    change = listed(_PARTS.get(part, part) for part in row.change)
+    role = f"{row.role}: {change}" if change else row.role
     verdict = verdict_text(c.verdict, metric)
     if row.role == "anchor" and c.statistic != "exact":
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Literal
 from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import Difference
 from bench_framework.model.result.structure import Change
 
 HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
@@ -142,7 +143,7 @@ class Conditions:
     """Two records of machines in different states."""
 
     kind: Literal["conditions"] = "conditions"
-    differences: tuple[str, ...]
+    differences: tuple[Difference, ...]
     forced: bool
     """True if the times are compared nevertheless."""
 

@@ -13,21 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bench_framework.model.reasons import Difference
 from bench_framework.model.record.run import Host
 
 _GIB: Final = 1 << 30
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A setting, a package or a fact of a machine that differs."""
-
-    name: str
-    """Setting, such as ``compiler``, or name of the package or of the fact."""
-    reference: str
-    """Value or version in the reference; empty if it has none."""
-    value: str
-    """The same in the variant, or on the other machine."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bench_framework.execution.build.messages import packages_of
 from bench_framework.execution.symbols import crate_of
 from bench_framework.model.facts.builds import SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference
 from bench_framework.model.record.run import Build, Preload
 from bench_framework.text import builds as words
 from tests.build import require

@@ -11,16 +11,22 @@ from bench_framework.features.record_comparison import (
     compute as record_comparison,
     section as section_of_records,
 )
-from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, Side
+from bench_framework.features.record_comparison.anchors import (
+    Bridge,
+    BridgedCell,
+    Side,
+    UnmatchedCell,
+)
 from bench_framework.features.record_comparison.claims import record_claims
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import JudgePolicy
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import Difference, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Fallback
 from bench_framework.stats.welch import LogDifference
+from bench_framework.text.builds import condition
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
 from tests.build import require
@@ -92,7 +98,7 @@ def pair(arms: tuple[str, ...] = ARMS, seed: int = 0) -> tuple[Session, Session]
 def test_equal_code_command_and_input_is_an_anchor() -> None:
     before, after = pair()
     result = anchors.matches(before.side(), after.side())
-    assert [(m.role, m.change) for m in result] == [("anchor", ""), ("changed", "code")]
+    assert [(m.role, m.change) for m in result] == [("anchor", ()), ("changed", ("code",))]
 
 
 def test_a_changed_cell_is_compared_with_its_anchor() -> None:
@@ -187,24 +193,24 @@ def test_without_an_anchor_nothing_is_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "condition"),
+    ("change", "expected"),
     [
         ({"cpu": "Xeon"}, "CPU: EPYC → Xeon"),
         ({"cores": 4}, "cores: 2 → 4"),
         ({"kernel": "7.0.1"}, "kernel: 6 → 7"),
         ({"data_filesystem": "tmpfs"}, "filesystem of the data: ext4 → tmpfs"),
-        ({"governor": "powersave"}, "governor: None → powersave"),
+        ({"governor": "powersave"}, "governor: unknown → powersave"),
     ],
 )
 def test_another_machine_refuses_times_and_keeps_exact_numbers(
-    change: dict[str, object], condition: str
+    change: dict[str, object], expected: str
 ) -> None:
     before, after = pair()
     other = replace(HOST, **change)  # type: ignore[arg-type]
     result = record_comparison.bridge(
         before.side(), after.side(other), ("wall", "cpu", "binary_size")
     )
-    assert result.conditions == (condition,)
+    assert [condition(one) for one in result.conditions] == [expected]
     assert "benchctl gate --base" not in advice(result)
     times = [r for r in result.cells if r.comparison.metric != "binary_size"]
     assert {r.comparison.verdict for r in times} == {Verdict.NOT_COMPARABLE}
@@ -212,7 +218,7 @@ def test_another_machine_refuses_times_and_keeps_exact_numbers(
     assert [(r.before, r.after) for r in sizes] == [(1007.0, 1009.0)]
     assert sizes[0].comparison.statistic == "exact"
     assert record_claims(result)[0].text.startswith(
-        f"The records were measured under different conditions ({condition})"
+        f"The records were measured under different conditions ({expected})"
     )
 
 
@@ -220,7 +226,7 @@ def test_a_minor_release_of_the_kernel_is_left_to_the_anchors() -> None:
     before, after = pair()
     result = record_comparison.bridge(before.side(), after.side(replace(HOST, kernel="6.1.0-31")))
     assert result.conditions == ()
-    assert result.remarks == ("kernel: 6.1.0-28 → 6.1.0-31",)
+    assert result.remarks == (Difference("kernel", "6.1.0-28", "6.1.0-31"),)
     assert rows(result, "anchor")[0].comparison.verdict is Verdict.EQUIVALENT
 
 
@@ -261,7 +267,8 @@ def test_another_environment_is_reported_and_left_to_the_anchors() -> None:
         before.side(), after.side(replace(HOST, variables=(("LD_PRELOAD", "x.so"),)))
     )
     assert result.conditions == ()
-    assert result.remarks == ("environment: nothing set → LD_PRELOAD=x.so",)
+    assert result.remarks == (Difference("environment", "", "LD_PRELOAD=x.so"),)
+    assert condition(result.remarks[0]) == "environment: nothing set → LD_PRELOAD=x.so"
 
 
 def test_another_answer_is_another_work() -> None:
@@ -279,7 +286,7 @@ def test_another_input_is_another_work() -> None:
     changed = {i: replace(p, sha256="1") for i, p in second.inputs.items()}
     result = record_comparison.bridge(first, replace(second, inputs=changed))
     assert {(r.change, phrase(r.comparison.reason)) for r in rows(result, "changed")} == {
-        ("input", "another input")
+        (("input",), "another input")
     }
 
 
@@ -316,7 +323,7 @@ def test_a_cell_of_one_record_only_is_named() -> None:
         Session(Study(arms=("anchor", "young")), "B"),
     )
     result = record_comparison.bridge(before.side(), after.side())
-    assert result.unmatched == ("old (only in A)", "young (only in B)")
+    assert result.unmatched == (UnmatchedCell("old", "A"), UnmatchedCell("young", "B"))
 
 
 def test_too_few_rounds_decide_nothing() -> None:

@@ -13,8 +13,7 @@ from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePar
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.reasons import message
-from bench_framework.model.record.machine import Difference
+from bench_framework.model.reasons import Difference, message
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict

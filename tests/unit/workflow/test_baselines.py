@@ -21,6 +21,7 @@ from bench_framework.extensions.history import baselines as workflow
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import terminal
 from bench_framework.store import baselines, finding, layout
+from bench_framework.text.builds import condition
 from bench_framework.workflow.acceptance import accept
 from bench_framework.workflow.cache import list_items
 from bench_framework.workflow.comparison import compare_records
@@ -253,7 +254,8 @@ class TestComparison:
         compared = workflow.compare(results, "main", force=True)
         assert compared.bridge is not None
         assert compared.bridge.forced
-        assert compared.bridge.conditions == ("CPU: EPYC → Xeon", "memory: 8 GiB → 16 GiB")
+        conditions = [condition(one) for one in compared.bridge.conditions]
+        assert conditions == ["CPU: EPYC → Xeon", "memory: 8 GiB → 16 GiB"]
         page = terminal.render(compared.document, width=120, color=False, unicode=True, full=True)
         assert "two machines (--force), so never a gate" in page
         assert "compared because of --force (CPU: EPYC → Xeon; memory: 8 GiB → 16 GiB)" in page
