@@ -125,6 +125,13 @@ class ReasonCode(StrEnum):
     CHANGE = "change"
     LARGEST_CHANGE = "largest-change"
 
+    # A record that is not in a history or a site.
+    MEASURED_AGAIN = "measured-again"
+    OTHER_MACHINE = "other-machine"
+    NOT_IN_HEAD = "not-in-head"
+    UNFINISHED = "unfinished"
+    MANIFEST_UNREADABLE = "manifest-unreadable"
+
     # A pair of the gate.
     WITHIN_TOLERANCE = "within-tolerance"
     DETECTABLE = "detectable"

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from bench_framework.features.results import NOT_MEASURED
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.model.record.run import Host
 from bench_framework.model.result.judgement import Comparison, Judgement
@@ -21,7 +21,6 @@ from bench_framework.model.verdict import Direction, Interval, Verdict
 from bench_framework.stats.holm_family import log_half_width
 from bench_framework.stats.portable_math import NORMAL_95, expm1, find_root, log
 from bench_framework.stats.welch import LogDifference
-from bench_framework.text.reasons import phrase
 
 FEWEST: Final = 3
 """Fewest hosts of one kind for a random-effects summary."""
@@ -64,7 +63,7 @@ class HostResult:
     verdict: Verdict | None
     interval: Interval | None = None
     """Typical ratio with its 95 % interval, or the only interval of a median or an exact value."""
-    reason: str = ""
+    reason: Reason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +172,9 @@ def _bounded(c: Comparison) -> Interval | None:
 def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
     first = next(c for _, c in rows if c is not None)
     results = tuple(
-        HostResult(host.name, None, reason=phrase(NOT_MEASURED))
+        HostResult(host.name, None, reason=NOT_MEASURED)
         if c is None
-        else HostResult(host.name, c.verdict, _bounded(c), phrase(c.reason))
+        else HostResult(host.name, c.verdict, _bounded(c), c.reason)
         for host, c in rows
     )
     candidate, reference = (

@@ -142,7 +142,7 @@ def _blocks(number: int, one: HostsCompared) -> tuple[blocks.Block, ...]:
 
 
 def _row(one: HostsCompared, result: HostResult) -> Row:
-    verdict, reason = result.verdict, result.reason
+    verdict, reason = result.verdict, phrase(result.reason)
     if verdict is None:
         return Row.build(result.host, DASH, "", DASH, reason, reason=reason)
     interval = result.interval and result.interval.of_values(higher=one.higher)

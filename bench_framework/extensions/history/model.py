@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.reasons import Reason
 from bench_framework.model.record.machine import Fingerprint
 from bench_framework.units import UnitFamily
 
@@ -96,7 +97,7 @@ class History:
     level: float
     """Largest probability of a false change in any series, if the noise is normally distributed."""
     series: tuple[HistorySeries, ...]
-    left_out: tuple[tuple[str, str], ...] = ()
+    left_out: tuple[tuple[str, Reason], ...] = ()
     """Record and reason for each record that is not used."""
 
     def changed(self, last: int) -> tuple[tuple[HistorySeries, Shift], ...]:

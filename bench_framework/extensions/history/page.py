@@ -30,6 +30,7 @@ from bench_framework.text.numbers import (
     show_change,
     significant,
 )
+from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
 
 SHORT: Final = 9
@@ -168,7 +169,7 @@ def _overview(history: History) -> Table:
 def _notes(history: History) -> list[str]:
     outliers = Counter(p.record for one in history.series for p in one.points if p.outlier)
     breaks = sum(len(one.breaks) for one in history.series)
-    reasons = Counter(reason for _, reason in history.left_out)
+    reasons = Counter(phrase(reason) for _, reason in history.left_out)
     lines = [
         f"Left out: {counted(number, 'record')}, {reason}." for reason, number in reasons.items()
     ]

@@ -26,6 +26,7 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import CPU, ITERATION, WALL
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.selection import select_cells
@@ -40,7 +41,7 @@ OTHER_FLOOR: Final = 0.0005
 DIGITS: Final = 12
 """Hex digits of a digest that identify a program, command or input."""
 TARGET: Final = AXES[1]
-NOT_IN_HEAD: Final = "its revision is not in the history of HEAD"
+NOT_IN_HEAD: Final = Reason(ReasonCode.NOT_IN_HEAD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def scenario_history(
         raise UsageError("BX101.no-finished-record", name=name, results=results)
     kind, records = _of_machine(records, machine, left_out)
     for record in (r for r in records if load_plan(r.plan).confirms):
-        left_out[record.header.record_id] = "measures only possible regressions of a gate again"
+        left_out[record.header.record_id] = Reason(ReasonCode.MEASURED_AGAIN)
     records = [record for record in records if record.header.record_id not in left_out]
     if not records:
         raise UsageError("BX101.no-finished-record", name=name, results=results)
@@ -146,19 +147,19 @@ def newest_record(results: Path, scenario: str | None) -> Path:
 
 def read_records(
     results: Path, name: str, metric: str
-) -> tuple[list[RecordSummary], dict[str, str]]:
+) -> tuple[list[RecordSummary], dict[str, Reason]]:
     """Return the finished records of a scenario by time, and why others are left out."""
-    records, left_out = [], {}
+    records, left_out = [], dict[str, Reason]()
     for folder in finding.find_records(results, name):
         try:
             records.append(read_summary(folder, metric))
         except RecordError as error:
-            left_out[folder.name] = error.message.removeprefix(f"{folder} ")
+            left_out[folder.name] = message(error.message.removeprefix(f"{folder} "))
     return records, left_out
 
 
 def _of_machine(
-    records: Sequence[RecordSummary], machine: str | None, left_out: dict[str, str]
+    records: Sequence[RecordSummary], machine: str | None, left_out: dict[str, Reason]
 ) -> tuple[Fingerprint, list[RecordSummary]]:
     kinds = [(fingerprint(record.prepared.host), record) for record in records]
     digest = machine or kinds[-1][0].digest
@@ -167,7 +168,8 @@ def _of_machine(
         details = tuple((name, ", ".join(kind.facts.values())) for name, kind in known.items())
         raise UsageError("BX128", details=details, digest=digest)
     others = [(kind, record) for kind, record in kinds if kind.digest != digest]
-    left_out |= {record.header.record_id: f"machine {kind.digest}" for kind, record in others}
+    for kind, record in others:
+        left_out[record.header.record_id] = Reason(ReasonCode.OTHER_MACHINE, kind.digest)
     return known[digest], [record for kind, record in kinds if kind.digest == digest]
 
 
@@ -241,7 +243,7 @@ def _positions(plan: Plan, revisions: set[str]) -> dict[str, int]:
 
 
 def _placed(
-    readings: Sequence[_Reading], positions: Mapping[str, int], left_out: dict[str, str]
+    readings: Sequence[_Reading], positions: Mapping[str, int], left_out: dict[str, Reason]
 ) -> Iterable[_Reading]:
     """Yield readings with the places of their points, in the order of commit, uncommitted changes and time.
 

@@ -29,6 +29,7 @@ from bench_framework.extensions.history.site_pages import SiteRecord
 from bench_framework.features.document import build_document
 from bench_framework.foreign import is_below, parse_json, read_regular
 from bench_framework.model.metrics import WALL
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render.templates import Templates
@@ -63,7 +64,7 @@ class Site:
     records: int
     written: tuple[str, ...]
     removed: tuple[str, ...]
-    left_out: tuple[tuple[str, str], ...]
+    left_out: tuple[tuple[str, Reason], ...]
     """Record and reason for each record that the site does not contain."""
 
 
@@ -90,7 +91,7 @@ def write_site(
     templates, commits = Templates(), render.Commits.from_remote(remote)
     look = _digest("\0".join((__version__, commits.base, *map(templates.text, _TEMPLATES))))
     old_look, old = _read_state(out)
-    left_out: dict[str, str] = {}
+    left_out = dict[str, Reason]()
     digests = dict(_digests(results, left_out))
     unchanged = {
         name: record
@@ -139,7 +140,7 @@ def _render(
     out: Path,
     digests: dict[str, str],
     old: dict[str, tuple[str, SiteRecord]],
-    left_out: dict[str, str],
+    left_out: dict[str, Reason],
     notify: Callable[[int, int], object],
 ) -> dict[str, SiteRecord]:
     """Render reports, and note in `STATE` which ones, also if the user stops it."""
@@ -156,7 +157,7 @@ def _render(
             try:
                 new[name] = _write_record(results / name, out / name)
             except RecordError as error:
-                left_out[name] = error.message
+                left_out[name] = message(error.message)
             if host.seconds() - saved >= SAVE_S:
                 save()
                 saved = host.seconds()
@@ -206,7 +207,7 @@ def _is_name(name: str) -> bool:
     return scenario != INDEX and is_below(scenario) and layout.is_record_id(record)
 
 
-def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _digests(results: Path, left_out: dict[str, Reason]) -> Iterator[tuple[str, str]]:
     for folder in finding.find_records(results, without_rounds=True):
         name = f"{folder.parent.name}/{folder.name}"
         try:
@@ -215,9 +216,9 @@ def _digests(results: Path, left_out: dict[str, str]) -> Iterator[tuple[str, str
                 text = f"{__version__}\n".encode() + read_regular(folder / layout.MANIFEST)
                 yield name, _digest(text)
         except FileNotFoundError:
-            left_out[name] = "it is not finished"
+            left_out[name] = Reason(ReasonCode.UNFINISHED)
         except OSError as error:
-            left_out[name] = f"its manifest cannot be read: {error.strerror}"
+            left_out[name] = Reason(ReasonCode.MANIFEST_UNREADABLE, str(error.strerror))
 
 
 def _write_record(folder: Path, out: Path) -> SiteRecord:

@@ -38,6 +38,7 @@ def site(
     """
     from bench_framework.execution.machine.host import seconds
     from bench_framework.extensions.history.site import origin, write_site
+    from bench_framework.text.reasons import phrase
 
     console: Console = context.obj
     if repository is not None and not repository.startswith("https://"):
@@ -56,7 +57,7 @@ def site(
     except KeyboardInterrupt as error:
         raise Interrupted("BX130.site") from error
     for name, reason in written.left_out[:MOST_NAMED]:
-        console.say(f"left out {name}: {reason}")
+        console.say(f"left out {name}: {phrase(reason)}")
     if len(written.left_out) > MOST_NAMED:
         console.say(f"left out {len(written.left_out) - MOST_NAMED} more records")
     if console.json:

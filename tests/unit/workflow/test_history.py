@@ -21,10 +21,12 @@ from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import Revisions
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Host
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunOptions
 from tests.documents import valid
@@ -197,7 +199,7 @@ def test_other_machines_are_left_out(tmp_path: Path, plan: Plan) -> None:
     write(tmp_path, plan, range(6, 16))
     result = scenario_history(tmp_path, "demo")
     assert (result.records, len(result.left_out)) == (10, 6)
-    digest = result.left_out[0][1].removeprefix("machine ")
+    digest = str(result.left_out[0][1].detail)
     assert scenario_history(tmp_path, "demo", machine=digest).records == 6
     with pytest.raises(UsageError, match="no record is from a machine"):
         scenario_history(tmp_path, "demo", machine="nothing")
@@ -210,7 +212,7 @@ def test_damaged_and_unfinished_records_are_left_out(tmp_path: Path, plan: Plan)
     (folders[1] / "cells.csv").write_text("")
     (folders[2] / "plan.json").write_text("{")
     result = scenario_history(tmp_path, "demo")
-    assert dict(result.left_out) == {
+    assert {name: phrase(reason) for name, reason in result.left_out} == {
         folders[0].name: "is not finished",
         folders[1].name: "is damaged",
         folders[2].name: "is damaged",
@@ -255,9 +257,7 @@ def test_points_are_in_the_order_of_commits(
     result = scenario_history(tmp_path, "demo")
     assert result.order == "revision"
     assert [p.revision for p in result.series[0].points] == [commit(n) for n in (4, 3, 2, 1, 0)]
-    assert [reason for _, reason in result.left_out] == [
-        "its revision is not in the history of HEAD"
-    ]
+    assert [reason for _, reason in result.left_out] == [Reason(ReasonCode.NOT_IN_HEAD)]
 
 
 def test_a_configuration_with_a_fixed_revision_is_at_the_commit_of_its_record(

@@ -15,6 +15,7 @@ from bench_framework.extensions.history.site import STATE, write_site
 from bench_framework.extensions.importers.workflow import import_files
 from bench_framework.report.context import ReportData
 from bench_framework.store import layout
+from bench_framework.text.reasons import phrase
 from tests.unit.workflow.measured_record import copy_record
 
 PAGES = ("appendix.html", "report.html")
@@ -250,7 +251,7 @@ def test_damaged_and_unfinished_records_are_left_out_with_the_reason(
     journal.unlink()
     journal.symlink_to(secret)
     result = write_site(results, tmp_path / "public")
-    reasons = dict(result.left_out)
+    reasons = {name: phrase(reason) for name, reason in result.left_out}
     assert "was changed after it was written" in reasons[f"demo/{NAMES[0]}"]
     assert reasons[f"demo/{NAMES[1]}"] == "it is not finished"
     assert "was changed after it was written" in reasons[f"demo/{NAMES[2]}"]
