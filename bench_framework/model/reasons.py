@@ -49,6 +49,7 @@ class ReasonCode(StrEnum):
     SEVERAL_AXES = "several-axes"
     NO_STEP = "no-step"
     EXCLUDED = "excluded"
+    EXCLUDED_VALUES = "excluded-values"
     UNAVAILABLE = "unavailable"
     BOUND_OF_REVISIONS = "bound-of-revisions"
     EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"
@@ -131,6 +132,11 @@ class ReasonCode(StrEnum):
     NOT_IN_HEAD = "not-in-head"
     UNFINISHED = "unfinished"
     MANIFEST_UNREADABLE = "manifest-unreadable"
+
+    # A step of a bisection.
+    SAME_CODE = "same-code"
+    NOT_COMPARABLE = "not-comparable"
+    NOT_AVAILABLE = "not-available"
 
     # A pair of the gate.
     WITHIN_TOLERANCE = "within-tolerance"

@@ -64,7 +64,7 @@ class _Rules:
         spec, axes = self.scenario.spec, self.scenario.axes
         for index, group in enumerate(spec.pairs):
             if len({axes[name].values.index(chosen[name]) for name in group}) > 1:
-                reason = Reason(ReasonCode.PAIRED_AXES, " and ".join(group))
+                reason = Reason(ReasonCode.PAIRED_AXES, tuple(group))
                 yield reason, self.scenario.row("pairs", index)
         included = any(given.items() <= chosen.items() for given in self.included)
         departing = {name for name, value in self.baseline.items() if chosen[name] != value}
@@ -80,8 +80,11 @@ class _Rules:
         ):
             yield Reason(ReasonCode.NO_STEP), ("design",)
         for index in self.excluding(chosen):
-            rule = (f"{axis} {' or '.join(values)}" for axis, values in spec.exclude[index].items())
-            yield Reason(ReasonCode.EXCLUDED, " with ".join(rule)), ("exclude", index)
+            rule = tuple(
+                Reason(ReasonCode.EXCLUDED_VALUES, tuple(values), axis)
+                for axis, values in spec.exclude[index].items()
+            )
+            yield Reason(ReasonCode.EXCLUDED, rule), ("exclude", index)
 
     def _ladder_steps(self) -> set[tuple[str, ...]]:
         """Return the steps: the baseline, then one more change in each, in axis order."""

@@ -315,9 +315,9 @@ def test_broken_commits_are_skipped_and_a_killed_search_continues(tmp_path: Path
     assert "continuing after" in done.stderr
     steps = json.loads(states[0].read_text())["steps"]
     assert steps[: len(before)] == before
-    skipped = {s["candidate"]: s["text"] for s in steps if s["outcome"] == "skipped"}
+    skipped = {s["candidate"]: s["reason"] for s in steps if s["outcome"] == "skipped"}
     assert set(skipped) == {2, 3}
-    assert "output" in skipped[3]
+    assert "other-output" in json.dumps(skipped[3])
     assert "the regression is in one of 3 commits" in done.stdout
     assert "change o4" in done.stdout
     confirmation = steps[-1]

@@ -7,6 +7,7 @@ from bench_framework.extensions.bisect import Find
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.plan.revisions import Commit
+from bench_framework.model.reasons import Reason
 from bench_framework.model.result.judgement import Comparison
 
 StepKind = Literal["ends", "commit", "confirmation"]
@@ -39,7 +40,9 @@ class SearchStep:
     """The bad end with the good one; for a ``commit``, the candidate with the good end, and the bad end with the
     candidate. Empty if nothing was compared."""
     text: str = ""
-    """The comparison of two ends in words, or the reason for the outcome."""
+    """The comparison of two ends in words."""
+    reason: Reason | None = None
+    """Reason for the outcome, if no comparison shows it."""
 
 
 @dataclass(frozen=True, slots=True)

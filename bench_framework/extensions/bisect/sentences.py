@@ -9,6 +9,7 @@ from bench_framework.extensions.bisect.model import Bisection, SearchStep
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.text.numbers import format_percent
+from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
 from bench_framework.units import counted
 
@@ -32,19 +33,24 @@ def line_after(search: Bisection, step: SearchStep) -> str:
     if step.kind != "commit":
         differ = "differ" if step.outcome == "differs" else "are not shown to differ"
         where = f" ({search.configuration})" if search.configuration else ""
-        return f"the ends {differ}{where}: {step.text.rstrip('.')}"
+        return f"the ends {differ}{where}: {change(step).rstrip('.')}"
     if step.outcome == "skipped":
-        return f"{name} is skipped: {step.text}"
+        return f"{name} is skipped: {phrase(step.reason)}"
     if step.outcome == "inconclusive":
-        return f"{name}: neither side is shown{f' ({step.text})' if step.text else ''}"
+        return f"{name}: neither side is shown{f' ({phrase(step.reason)})' if step.reason else ''}"
     good, bad = (search.commits[number].short for number in (step.lo, step.hi))
     text = f"{name} is on the side of {step.outcome}, {good if step.outcome == 'good' else bad}"
     if not step.comparisons:
-        return f"{text}: {step.text}"
+        return f"{text}: {phrase(step.reason)}"
     # The change that was shown is the one to the other end.
     if step.outcome == "good":
         return f"{text}: {bad} has {_figures(step.comparisons[1])} against {name}"
     return f"{text}: {name} has {_figures(step.comparisons[0])} against {good}"
+
+
+def change(step: SearchStep) -> str:
+    """Return the comparison of two ends in words, or why there is none."""
+    return step.text or phrase(step.reason)
 
 
 def _figures(c: Comparison) -> str:
@@ -87,7 +93,7 @@ def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
         lines.append(("next", "--metric instructions, which vary less than times from run to run"))
     if end.evidence is not None:
         report = results / end.evidence.record / "report.html"
-        lines += [("change", end.evidence.text), ("report", str(report))]
+        lines += [("change", change(end.evidence)), ("report", str(report))]
     skipped = sum(step.outcome == "skipped" for step in search.steps)
     measured = sum(bool(step.comparisons) for step in search.steps)
     commits = counted(len(search.commits) - 1, "commit")

@@ -31,6 +31,7 @@ from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.plan.revisions import Commit, Revisions
+from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
@@ -185,7 +186,7 @@ class Search:
             self._do(step)
         ends = [step for step in self.state.steps if step.kind == "ends"][-1]
         if ends.outcome != "differs":
-            raise errors.GateError("BX126", text=ends.text)
+            raise errors.GateError("BX126", text=ends.text or ends.reason)
         if number in (0, len(numbers) - 1):
             return ends, SIDE_CODES["bad" if number else "good"]
         while (step := compute.next_step_of(self.state, number)) is not None:
@@ -223,7 +224,7 @@ class Search:
         refused = [c for c in comparisons if c.verdict.refused]
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
-            cause = refused[0].reason if refused else "this machine cannot run it"
+            cause = refused[0].reason if refused else Reason(ReasonCode.NOT_AVAILABLE)
             some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
             raise MeasureError(
                 "BX127.not-compared", good=good.short, bad=bad.short, cause=cause, some=some
@@ -240,8 +241,8 @@ class Search:
             self.state = replace(self.state, cell_id=cell.id, configuration=name, bench=bench)
         ids, kinds = (largest.cell_id, largest.ref_cell_id), ("comparison", "memory")
         texts = (clause(c) for c in judgement.claims if c.cells == ids and c.kind in kinds)
-        text = next(texts, phrase(largest.reason))
-        return replace(step, outcome=outcome, record=record, comparisons=(largest,), text=text)
+        step = replace(step, text=next(texts, ""), reason=largest.reason)
+        return replace(step, outcome=outcome, record=record, comparisons=(largest,))
 
     def _commit(self, step: SearchStep) -> SearchStep:
         """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
@@ -259,20 +260,21 @@ class Search:
         untested = replace(step, level=0.0, outcome="skipped")
         try:
             if (end := self._same_code(plan)) is not None:
-                return replace(untested, outcome=end, text="the same code")
+                return replace(untested, outcome=end, reason=Reason(ReasonCode.SAME_CODE))
             built = _Built(self._observer)
             context = RunContext(pages=False, rule=rule)
             record, judgement, measured = self._measure(plan, context, built)
         except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
             text = error.details[0][1] if error.details else error.message
-            return replace(untested, text=text.strip().partition("\n")[0])
+            return replace(untested, reason=message(text.strip().partition("\n")[0]))
         pair = compute.comparisons_of(measured, self._of_metric(judgement))
-        refused = [phrase(c.reason) for c in pair or () if c.verdict.refused]
+        refused = [c.reason for c in pair or () if c.verdict.refused]
         if pair is None or refused:
-            return replace(untested, record=record, text=next(iter(refused), "not comparable"))
+            reason = next(iter(refused), None) or Reason(ReasonCode.NOT_COMPARABLE)
+            return replace(untested, record=record, reason=reason)
         outcome = compute.side(*pair, self.state.find, nearer=self._fixed) or "inconclusive"
-        text = phrase(pair[0].reason)
-        return replace(step, outcome=outcome, record=record, comparisons=pair, text=text)
+        step = replace(step, outcome=outcome, reason=pair[0].reason)
+        return replace(step, record=record, comparisons=pair)
 
     def _same_code(self, plan: Plan) -> Outcome | None:
         """Build a commit and both ends, and return the end that is the same program."""
@@ -283,8 +285,8 @@ class Search:
         commit, good, bad = (builds[spec.id] for spec in specs)
         for end in (good, bad):
             if not end.ok:
-                cause = end.message or ""
-                raise MeasureError("BX127.end-not-built", details=(("build", cause),))
+                details = (("build", phrase(end.failure)),)
+                raise MeasureError("BX127.end-not-built", details=details)
         return "good" if equal_code(commit, good) else "bad" if equal_code(commit, bad) else None
 
     def _narrowed(self) -> Plan:
@@ -384,7 +386,7 @@ def document(search: Search) -> SearchDocument:
         status=end.status,
         commit=state.commits[end.hi] if end.status == "found" else None,
         range=state.commits[end.lo : end.hi + 1],
-        text=end.evidence.text if end.evidence else None,
+        text=sentences.change(end.evidence) if end.evidence else None,
         record=end.evidence.record if end.evidence else None,
         steps=state.steps,
     )

@@ -12,7 +12,7 @@ from bench_framework.errors import MeasureError
 from bench_framework.extensions.bisect import compute, sentences, workflow
 from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchStep
 from bench_framework.model.plan.revisions import Commit
-from bench_framework.model.reasons import ONE_PROGRAM
+from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Verdict
 from tests.build import make_comparison, require
@@ -248,11 +248,13 @@ def test_lines_name_the_commit_and_its_change() -> None:
     assert text.endswith(f" against {mid}")
     step = replace(step, outcome="bad", comparisons=(comparison(1.3), comparison(1)))
     assert f"{mid} has " in sentences.line_after(search, step)
-    step = SearchStep("commit", 0, 8, 4, 0, outcome="bad", text="the same code")
+    step = SearchStep("commit", 0, 8, 4, 0, outcome="bad", reason=Reason(ReasonCode.SAME_CODE))
     assert (
         sentences.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"
     )
-    step = SearchStep("commit", 0, 8, 4, 0, outcome="skipped", text="error: no such file")
+    step = SearchStep(
+        "commit", 0, 8, 4, 0, outcome="skipped", reason=message("error: no such file")
+    )
     assert sentences.line_after(search, step) == f"{mid} is skipped: error: no such file"
     search = run(search, oracle(6))
     assert (
