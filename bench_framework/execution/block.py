@@ -21,12 +21,13 @@ from bench_framework.foreign import fault_of
 from bench_framework.masking import masked_json
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.benches import Bench
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import SIGNAL_BASE, Block
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.store.journal import LineWriter
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
-from bench_framework.text.numbers import format_size, shortest
+from bench_framework.text.reasons import phrase, phrase_of
 
 HYPERFINE_OVERHEAD_S: Final = 1.0
 """Added to a block's timeout: hyperfine itself takes 5 ms, and much longer on a busy machine."""
@@ -186,7 +187,7 @@ class BlockRunner:
         if finished.timed_out:
             return self._timed_out(block)
         if limited and self._printed > limited[1]:
-            return self._cut_output(block, "its output is too large")
+            return self._cut_output(block, ReasonCode.OUTPUT_TOO_LARGE)
         block = self._check_free_space(block) or self._read(
             target, block, finished, runs, log_start
         )
@@ -205,7 +206,7 @@ class BlockRunner:
     def _printed(self) -> int:
         return self._raw.stdout.stat().st_size if self._raw.stdout.is_file() else 0
 
-    def _cut_output(self, block: Block, how: str) -> Block:
+    def _cut_output(self, block: Block, code: ReasonCode) -> Block:
         """Return the block as failed. Of its output, the first and last bytes are kept in a log."""
         log, output = self._raw.log(f"{block.cell_id}.stdout"), self._raw.stdout
         with writing(output), output.open("rb+") as file:
@@ -214,9 +215,8 @@ class BlockRunner:
             tail = os.pread(file.fileno(), KEPT_BYTES, max(len(head), printed - KEPT_BYTES))
             file.truncate(0)
             log.write_bytes(head + b"\n[bytes are left out here]\n" + tail)
-        place = log.relative_to(self._raw.root.parent)
-        size = format_size(printed)
-        return _failed(block, f"{how} ({size}, of which {place} contains both ends)")
+        place = str(log.relative_to(self._raw.root.parent))
+        return _failed(block, phrase_of(code, printed, place))
 
     def _check_free_space(self, block: Block) -> Block | None:
         """Return the block as failed if its output filled the disk, because it is truncated.
@@ -227,7 +227,7 @@ class BlockRunner:
             return None
         printed = self._printed
         if printed:
-            block = self._cut_output(block, "its output filled the record's disk")
+            block = self._cut_output(block, ReasonCode.DISK_FILLED)
         if printed < LEAST_ROOM_BYTES or _free(self._raw.root) < LEAST_ROOM_BYTES:
             with writing(self._raw.root):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -237,7 +237,7 @@ class BlockRunner:
         self, target: Target, block: Block, finished: Finished, runs: int, log_start: int
     ) -> Block:
         if finished.signal is not None:
-            return _failed(block, f"hyperfine was {finished.how}")
+            return _failed(block, phrase_of(ReasonCode.HYPERFINE_ENDED, finished.how))
         try:
             text = self._raw.export.read_bytes()
             measured = hf.parse(text)
@@ -245,7 +245,7 @@ class BlockRunner:
             if (measured["peak_rss_bytes"] or 0) < least:
                 measured |= {"peak_rss_bytes": None, "peak_rss_source": None}
         except (OSError, CellError) as error:
-            missing = f"hyperfine wrote no result ({finished.how})"
+            missing = phrase_of(ReasonCode.HYPERFINE_SILENT, finished.how)
             words = missing if isinstance(error, OSError) else str(error)
             return _failed(block, self._hyperfine_error(log_start) or words)
         stored = masked_json(text.decode(errors="replace")).encode()  # it contains the command
@@ -258,7 +258,7 @@ class BlockRunner:
         return self._check(target, block, runs)
 
     def _timed_out(self, block: Block) -> Block:
-        message = f"timed out after {shortest(self._timeout_s)} s"
+        message = phrase_of(ReasonCode.TIMED_OUT_AFTER, self._timeout_s)
         return replace(block, status="timeout", message=message)
 
     def _check(self, target: Target, block: Block, runs: int) -> Block:
@@ -315,10 +315,12 @@ def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str,
     for number, code in enumerate(codes, start=1):
         if code in allowed:
             continue
-        where = f" in run {number} of {len(codes)}" if len(codes) > 1 else ""
+        name, reason = None, Reason(ReasonCode.EXIT_STATUS, "unknown" if code is None else code)
         # hyperfine reports signal n as 128 + n. A program rarely exits with such a code.
         if code is not None and SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
             name = signal_name(code - SIGNAL_BASE)
-            return {"message": f"killed by {name}{where}", "signal": name}
-        return {"message": f"exit status {code}{where}", "signal": None}
+            reason = Reason(ReasonCode.KILLED_BY, name)
+        if len(codes) > 1:
+            reason = Reason(ReasonCode.IN_RUN, (reason, number, len(codes)))
+        return {"message": phrase(reason), "signal": name}
     return None

@@ -14,11 +14,13 @@ from bench_framework.execution.failures import block_event, failure_event, place
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
 from bench_framework.model.plan.plan import Cell, Role
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import amended
 from bench_framework.text.numbers import format_percent
+from bench_framework.text.reasons import phrase_of
 
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
@@ -173,7 +175,7 @@ class BlockChecks:
             self._keep_reference(target)
         if first is None or first.digest == answer.digest:
             return block, []
-        block = replace(block, status="other-output", message="its answers differ between runs")
+        block = replace(block, status="other-output", message=phrase_of(ReasonCode.ANSWERS_VARY))
         difference = self._difference(target)
         event = other_output_event(target, block, first, target.cell.label, difference)
         return block, state.new_event(varying_answer_event(target.cell, event, difference))

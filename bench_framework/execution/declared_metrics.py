@@ -22,8 +22,9 @@ from bench_framework.foreign import in_range, parse_json, read_regular
 from bench_framework.model import json_path
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
+from bench_framework.model.reasons import Part, ReasonCode
 from bench_framework.model.record.run import Block, Receipt
-from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 LARGEST_BYTES: Final = 64 << 20
 """A larger text is not searched: that would take longer than many runs."""
@@ -41,7 +42,10 @@ class _Duplicate:
 
 
 class Missing(Exception):  # noqa: N818 -- the reason for one missing number
-    """A metric cannot be read; the message gives the reason."""
+    """A metric cannot be read, for a reason."""
+
+    def __init__(self, code: ReasonCode, *details: Part) -> None:
+        super().__init__(phrase_of(code, *details))
 
 
 @dataclass(slots=True)
@@ -100,7 +104,7 @@ class MetricReader:
             harness, home = benches.HARNESSES[bench.harness], benches.home_of(target.env)
             return harness.read(home, text, bench.id)
         except benches.NoTime as reason:
-            raise Missing(str(reason)) from reason
+            raise Missing(ReasonCode.MESSAGE, str(reason)) from reason
 
     def _path(self, source: str) -> Path:
         path = self.stdout if source == "stdout" else self.answer
@@ -116,25 +120,24 @@ class MetricReader:
             try:
                 finished, words = self.reader.search(pairs, target, self._path(source), edited)
             except AnswerError as error:
-                return Missing(error.line)
+                return Missing(ReasonCode.MESSAGE, error.line)
             if finished.timed_out:
-                limit = shortest(self.reader.timeout_s)
-                return Missing(f"{words} exceeded the time limit of {limit} s")
+                return Missing(ReasonCode.SEARCH_TOO_LONG, words, self.reader.timeout_s)
             if not finished.ok:
-                return Missing(f"{words}: {finished.how}")
+                return Missing(ReasonCode.BECAUSE, words, finished.how)
             groups = parse_json(edited.read_bytes())
         return {m.name: values for m, values in zip(metrics, groups, strict=True)}
 
     def _text(self, source: str) -> str | Missing:
         path = self._path(source)
         if source == "answer" and signature(path) == self.before:
-            return Missing(f"the run did not write {path}")
+            return Missing(ReasonCode.NOT_WRITTEN, str(path))
         try:
             text = read_regular(path, LARGEST_BYTES)
         except OSError as error:
             if error.errno == errno.EFBIG:
-                return Missing(f"{source} is larger than {LARGEST_BYTES >> 20} MiB")
-            return Missing(f"{path} cannot be read: {error.strerror}")
+                return Missing(ReasonCode.LARGER_THAN, source, LARGEST_BYTES >> 20)
+            return Missing(ReasonCode.UNREADABLE, str(path), str(error.strerror))
         return text.decode("utf-8", errors="replace")
 
     def of_replies(
@@ -161,13 +164,13 @@ class MetricReader:
 
 def _number_of(matches: Matches, metric: DeclaredMetric) -> float:
     if not matches:
-        raise Missing(f"`{metric.regex}` matches nothing in {metric.source}")
+        raise Missing(ReasonCode.NO_MATCH, metric.regex, metric.source)
     if len(matches) > 1:
         listed = ", ".join(sorted(str(value)[:_EXCERPT] for value in matches)[:3])
-        raise Missing(f"`{metric.regex}` matches different values: {listed}")
+        raise Missing(ReasonCode.SEVERAL_MATCHES, metric.regex, listed)
     (written,) = matches
     if written is None or not _NUMBER.fullmatch(written):
-        raise Missing(f"`{metric.regex}` matches {_excerpt(written)}, which is not a number")
+        raise Missing(ReasonCode.MATCH_NOT_NUMBER, metric.regex, _excerpt(written))
     return _finite(float(written), metric)
 
 
@@ -181,7 +184,7 @@ def _document(text: str) -> Any:
         return parse_json(lines[-1], members=_members) if lines else None
     except ValueError as error:
         last = _excerpt(lines[-1])
-        raise Missing(f"neither the whole text nor its last line is JSON: {last}") from error
+        raise Missing(ReasonCode.NOT_JSON, last) from error
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -196,22 +199,22 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
     try:
         value = json_path.follow(document, path)
     except LookupError as error:
-        raise Missing(f"`{where}`: {error.args[0]}") from error
+        raise Missing(ReasonCode.BECAUSE, f"`{where}`", error.args[0]) from error
     if isinstance(value, _Duplicate):
-        raise Missing(f"`{where}` is a duplicate key with different values")
+        raise Missing(ReasonCode.DUPLICATE_KEY, where)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Missing(f"`{where}` is {_excerpt(value)}, which is not a number")
+        raise Missing(ReasonCode.NOT_NUMBER, where, _excerpt(value))
     try:
         return _finite(float(value), metric)
     except OverflowError as error:
-        raise Missing(f"`{where}` is too large for a number") from error
+        raise Missing(ReasonCode.TOO_LARGE_NUMBER, where) from error
 
 
 def _finite(value: float, metric: DeclaredMetric) -> float:
     if not math.isfinite(scaled := value * metric.scale):
-        raise Missing(f"{value} is not a finite number")
+        raise Missing(ReasonCode.NOT_FINITE, value)
     if not in_range(scaled):
-        raise Missing(f"{value} is out of range")
+        raise Missing(ReasonCode.OUT_OF_RANGE, value)
     return scaled
 
 

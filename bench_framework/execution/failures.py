@@ -18,10 +18,12 @@ from bench_framework.execution.server import SERVER_LOG, Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
 from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import SIGNAL_BASE, Block, Event
 from bench_framework.scenario.selection import condition
 from bench_framework.store.layout import Raw
 from bench_framework.text.errors import new_event
+from bench_framework.text.reasons import phrase_of
 
 STDERR_LINES: Final = 20
 SUCCEEDED_AGAIN: Final = "a second run succeeded"
@@ -67,7 +69,9 @@ def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repe
         except MeasureError as error:
             return Repetition(error.line, succeeded)
         except OSError as error:
-            return Repetition(f"its stderr could not be stored: {error.strerror}", succeeded)
+            return Repetition(
+                phrase_of(ReasonCode.STDERR_NOT_STORED, str(error.strerror)), succeeded
+            )
         if failed:
             printed = bad_end and bool(first_lines(text_of(output)))
             if bad_end and not printed:

@@ -23,6 +23,8 @@ from bench_framework.execution.machine.processes import exists
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.foreign import text_of
 from bench_framework.masking import revealed
+from bench_framework.model.reasons import ReasonCode
+from bench_framework.text.reasons import phrase_of
 
 POLL_S: Final = 0.2
 """Default interval of the callback `on_poll` while a command runs."""
@@ -102,12 +104,14 @@ class Finished:
     def how(self) -> str:
         """Return a text such as ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
         if self.timed_out:
-            return "timed out"
+            return phrase_of(ReasonCode.TIMED_OUT)
         if self.overflowed:
-            return "killed, because its output is too large"
+            return phrase_of(ReasonCode.PRINTED_TOO_MUCH)
         if self.signal is not None:
-            return f"killed by {signal_name(self.signal)}"
-        return f"exit status {self.exit_code}"
+            return phrase_of(ReasonCode.KILLED_BY, signal_name(self.signal))
+        return phrase_of(
+            ReasonCode.EXIT_STATUS, "unknown" if self.exit_code is None else self.exit_code
+        )
 
 
 def signal_name(number: int) -> str:

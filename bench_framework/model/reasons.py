@@ -43,6 +43,60 @@ class ReasonCode(StrEnum):
     NO_INTERVAL = "no-interval"
     NOT_MEASURED = "not-measured"
 
+    # The end of a program.
+    KILLED_BY = "killed-by"
+    EXIT_STATUS = "exit-status"
+    TIMED_OUT_AFTER = "timed-out-after"
+    PRINTED_TOO_MUCH = "printed-too-much"
+    BECAUSE = "because"
+
+    # A run that failed. Records store the phrase, because `runs.csv` contains it.
+    IN_RUN = "in-run"
+    OUTPUT_TOO_LARGE = "output-too-large"
+    DISK_FILLED = "disk-filled"
+    HYPERFINE_ENDED = "hyperfine-ended"
+    HYPERFINE_SILENT = "hyperfine-silent"
+    ANSWERS_VARY = "answers-vary"
+    OTHER_THAN_TIMED = "other-than-timed"
+    STDERR_NOT_STORED = "stderr-not-stored"
+
+    # A state of the page cache that was not verified.
+    PAGES_NOT_REPORTED = "pages-not-reported"
+    NOT_IN_MEMORY = "not-in-memory"
+    STAYED_IN_MEMORY = "stayed-in-memory"
+    KEEPS_FILES = "keeps-files"
+    ANOTHER_READS = "another-reads"
+    ANOTHER_READS_TOO = "another-reads-too"
+    ONLY_ROOT_DROPS = "only-root-drops"
+    NOTHING_READ = "nothing-read"
+
+    # A metric that could not be read.
+    NOT_WRITTEN = "not-written"
+    LARGER_THAN = "larger-than"
+    UNREADABLE = "unreadable"
+    SEARCH_TOO_LONG = "search-too-long"
+    NO_MATCH = "no-match"
+    SEVERAL_MATCHES = "several-matches"
+    MATCH_NOT_NUMBER = "match-not-number"
+    NOT_JSON = "not-json"
+    DUPLICATE_KEY = "duplicate-key"
+    NOT_NUMBER = "not-number"
+    TOO_LARGE_NUMBER = "too-large-number"
+    NOT_FINITE = "not-finite"
+    OUT_OF_RANGE = "out-of-range"
+
+    # A count that cannot be used.
+    COUNTING_LIMIT = "counting-limit"
+    COUNTING_TOO_LONG = "counting-too-long"
+    UNDER_TOOL = "under-tool"
+    OTHER_MODE = "other-mode"
+    INSTRUCTION_TOO_NEW = "instruction-too-new"
+    VALGRIND_SILENT = "valgrind-silent"
+    FORKS_WITHOUT_EXEC = "forks-without-exec"
+    NO_HARDWARE_COUNTER = "no-hardware-counter"
+    PERF_NO_NUMBER = "perf-no-number"
+    PERF_SILENT = "perf-silent"
+
     # A combination that is not in the plan.
     UNSELECTED = "unselected"
     PAIRED_AXES = "paired-axes"

@@ -10,7 +10,13 @@ from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
 from bench_framework.text.differences import signed_amount
-from bench_framework.text.numbers import format_clock, format_percent, percent_up
+from bench_framework.text.numbers import (
+    format_clock,
+    format_percent,
+    format_size,
+    percent_up,
+    shortest,
+)
 from bench_framework.units import counted
 
 
@@ -24,10 +30,14 @@ FILE: Final = Path(__file__).with_name("reasons.toml")
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
     "percent": format_percent,
+    "whole": partial(format_percent, decimals=0),
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
     "level": partial(format_percent, digits=4),
     "change": _change,
+    "number": shortest,
+    "rough": partial(shortest, digits=2),
+    "size": format_size,
     "clock": format_clock,
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
@@ -79,3 +89,8 @@ def phrase(reason: Reason | None) -> str:
     details = reason.detail if isinstance(reason.detail, tuple) else (reason.detail,)
     parts = _All(map(_Part, details))
     return text.format(*parts, all=parts, place=reason.place)
+
+
+def phrase_of(code: ReasonCode, *details: Part) -> str:
+    """Return the phrase of a reason that a file or an event stores as text."""
+    return phrase(Reason(code, details))

@@ -25,18 +25,16 @@ from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import INSTRUCTIONS
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
+from bench_framework.model.reasons import Difference, Reason, ReasonCode
 from bench_framework.model.record.run import CountStatus, Observation
-from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase
 
 _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)
 """The totals of the events, of which instructions are the first."""
 _BEGAN: Final = b"For interactive control"
 """Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
-_TOO_NEW: Final = (
-    "valgrind cannot run an instruction of this binary (AVX-512, or another of target-cpu=native): "
-    "build it for an older CPU, such as target-cpu=x86-64-v3, to count its instructions"
-)
+_TOO_NEW: Final = Reason(ReasonCode.INSTRUCTION_TOO_NEW)
 _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 
 
@@ -50,7 +48,7 @@ class Counter:
 
     tool: str
     under: Callable[[Path], Sequence[str]]
-    read: Callable[[Path], tuple[int | str, FunctionCosts | None]]
+    read: Callable[[Path], tuple[int | Reason, FunctionCosts | None]]
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -72,9 +70,9 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
         return [*words, *files]
 
-    def read(folder: Path) -> tuple[int | str, FunctionCosts | None]:
+    def read(folder: Path) -> tuple[int | Reason, FunctionCosts | None]:
         count = read_valgrind(folder)
-        return count, None if isinstance(count, str) else read_functions(folder.glob("counts.*"))
+        return count, None if isinstance(count, Reason) else read_functions(folder.glob("counts.*"))
 
     return Counter(version, under, read)
 
@@ -84,14 +82,14 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     stat = [program, "stat", "-x", ",", "-e", "instructions:u"]
     output = launcher.capture([*stat, "--", "true"], env)
     counted = parse_perf(output.stderr)
-    if not output.ok or isinstance(counted, str):
-        reason = counted if isinstance(counted, str) else output.finished.how
+    if not output.ok or isinstance(counted, Reason):
+        reason = counted if isinstance(counted, Reason) else output.finished.how
         raise MachineError("BX250.perf", reason=reason)
 
     def under(folder: Path) -> Sequence[str]:
         return [*stat, "-o", f"{folder}/perf", "--"]
 
-    def read(folder: Path) -> tuple[int | str, None]:
+    def read(folder: Path) -> tuple[int | Reason, None]:
         return parse_perf(text_of(folder / "perf")), None
 
     return Counter(version.replace("perf version", "perf"), under, read)
@@ -123,31 +121,33 @@ def count(
         counters = costs.counters() if costs is not None else {}
         return replace(observation, values={INSTRUCTIONS: float(count), **counters}), costs
     status: CountStatus = "timeout" if outcome.status == "timeout" else "failed"
-    return replace(observation, status=status, message=reason), None
+    return replace(observation, status=status, message=phrase(reason)), None
 
 
 def _rejection(
-    outcome: SingleRun, count: int | str | None, ran: Mapping[str, str], policy: InstructionPolicy
-) -> str | None:
+    outcome: SingleRun,
+    count: int | Reason | None,
+    ran: Mapping[str, str],
+    policy: InstructionPolicy,
+) -> Reason | None:
     """Return the reason why a count cannot be used; `None` if it can."""
     if count == _TOO_NEW:
         return _TOO_NEW
     if outcome.status == "timeout":
-        advice = "set metrics: {instructions: {timeout: …}} to a longer time"
-        return f"it took longer than {shortest(policy.timeout_s)} s under {policy.tool}; {advice}"
+        return Reason(ReasonCode.COUNTING_TOO_LONG, (policy.timeout_s, policy.tool))
     if outcome.status != "ok":
-        return f"under {policy.tool}: {outcome.message}"
-    if isinstance(count, str):
+        return Reason(ReasonCode.UNDER_TOOL, (policy.tool, str(outcome.message)))
+    if isinstance(count, Reason):
         return count
     effective = outcome.receipt.effective if outcome.receipt else {}
     changed = [axis for axis, value in effective.items() if ran.get(axis, value) != value]
     if not changed:
         return None
-    modes = "; ".join(f"{axis}: {ran[axis]} → {effective[axis]}" for axis in changed)
-    return f"under {policy.tool} it runs another mode than in the timed runs ({modes})"
+    modes = tuple(Difference(axis, ran[axis], effective[axis]) for axis in changed)
+    return Reason(ReasonCode.OTHER_MODE, (policy.tool, Reason(ReasonCode.MODE_DIFFERS, modes)))
 
 
-def read_valgrind(folder: Path) -> int | str:
+def read_valgrind(folder: Path) -> int | Reason:
     """Add up the instructions in callgrind's files, or return the reason for none."""
     logs = {path.suffix: path.read_bytes() for path in folder.glob("valgrind.*")}
     if any(word in text for text in logs.values() for word in _NO_TRANSLATION):
@@ -155,26 +155,27 @@ def read_valgrind(folder: Path) -> int | str:
     files = {path.suffix: path.read_bytes() for path in folder.glob("counts.*")}
     counts = {process: _SUMMARY.findall(text) for process, text in files.items()}
     if not counts or not all(counts.values()):
-        return f"valgrind wrote no count{_last_line(logs)}"
+        silent, line = Reason(ReasonCode.VALGRIND_SILENT), _last_line(logs)
+        return Reason(ReasonCode.BECAUSE, (silent, line)) if line else silent
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
-        return "it forks without exec, and valgrind counts the parent's instructions twice"
+        return Reason(ReasonCode.FORKS_WITHOUT_EXEC)
     return sum(int(number) for numbers in counts.values() for number in numbers)
 
 
 def _last_line(logs: Mapping[str, bytes]) -> str:
     lines = b"\n".join(logs.values()).decode(errors="replace").splitlines()
     texts = [text for line in lines if (text := line.partition("== ")[2].strip())]
-    return f": {texts[-1]}" if texts else ""
+    return texts[-1] if texts else ""
 
 
-def parse_perf(text: str) -> int | str:
+def parse_perf(text: str) -> int | Reason:
     """Return the count of ``perf stat -x ,`` for ``instructions:u``, or the reason for none."""
     for line in text.splitlines():
         fields = line.split(",")
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
-                return "the CPU's counter of instructions is not available on this machine"
+                return Reason(ReasonCode.NO_HARDWARE_COUNTER)
             if fields[0].isdigit():
                 return int(fields[0])
-            return f"perf printed {fields[0]!r} instead of a count"
-    return "perf wrote no count of instructions"
+            return Reason(ReasonCode.PERF_NO_NUMBER, repr(fields[0]))
+    return Reason(ReasonCode.PERF_SILENT)

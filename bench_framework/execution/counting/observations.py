@@ -34,11 +34,12 @@ from bench_framework.execution.target import Target
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Event, Observation
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.text.errors import amended, new_event
-from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 MOST_RUNS: Final = 3
 """Most runs to sample the peak of memory. One that lasts less than a millisecond may be missed."""
@@ -118,7 +119,7 @@ class CountingRuns:
 
     @property
     def _limit_reached(self) -> str:
-        return f"counting would take longer than the limit of {shortest(self.limit_s or 0, 2)} s"
+        return phrase_of(ReasonCode.COUNTING_LIMIT, self.limit_s or 0)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""

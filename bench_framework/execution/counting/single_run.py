@@ -15,9 +15,10 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
 from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import CountStatus, Receipt
 from bench_framework.store.layout import Raw
-from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 if TYPE_CHECKING:  # `plan` describes binaries with this module, and loads no records
     from bench_framework.store.records import Record
@@ -133,10 +134,12 @@ class SingleRunner:
         if finished.killed:
             raise Interrupted("BX130.sample")
         if finished.timed_out:
-            return SingleRun("timeout", finished, f"timed out after {shortest(timeout_s)} s")
+            return SingleRun("timeout", finished, phrase_of(ReasonCode.TIMED_OUT_AFTER, timeout_s))
         if finished.exit_code not in self.policy.exit_codes:
             printed = in_one_line(text_of(errors))
-            message = f"{finished.how}: {printed}" if printed else finished.how
+            message = finished.how
+            if printed:
+                message = phrase_of(ReasonCode.BECAUSE, message, printed)
             return SingleRun("failed", finished, message)
         receipt, digest = None, expected
         try:
@@ -152,7 +155,7 @@ class SingleRunner:
             return SingleRun("failed", finished, error.line)
         if expected is not None and digest != expected:
             other = (digest or "")[:12]
-            words = f"its answer {other} differs from {expected[:12]} of the timed runs"
+            words = phrase_of(ReasonCode.OTHER_THAN_TIMED, other, expected[:12])
             return SingleRun("failed", finished, words, receipt)
         return SingleRun("ok", finished, receipt=receipt)
 

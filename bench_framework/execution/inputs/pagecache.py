@@ -19,8 +19,9 @@ from bench_framework.execution.machine.cached_pages import (
     resident_pages,
 )
 from bench_framework.model.plan.plan import CacheState
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.sensors import PageCache
-from bench_framework.text.numbers import format_percent, format_size
+from bench_framework.text.reasons import phrase
 
 COLD_SHARE: Final = 0.01
 """Largest share of an input's pages in memory before a cold run.
@@ -36,9 +37,7 @@ FROM_DEVICE: Final = 0.9
 A smaller share means that another process read the file at the same time. The limit is not 1
 because readahead rounds to its window and a hole in a file causes no read.
 """
-NOT_REPORTED: Final = (
-    "the kernel reports the cached pages of a file only to its owner and to users who may write it"
-)
+NOT_REPORTED: Final = Reason(ReasonCode.PAGES_NOT_REPORTED)
 STEP: Final = 1 << 20
 
 
@@ -115,14 +114,14 @@ class InputPages:
             all_pages += -(-size // page)
         return in_memory / all_pages if all_pages else 0.0
 
-    def reason_resident(self) -> str:
+    def reason_resident(self) -> Reason:
         """Return the likely reason for pages that stay in memory after `drop`."""
-        kind = host.filesystem_of(self.path)
-        if kind in host.IN_MEMORY:
-            return f"{kind} keeps its files in memory"
+        kind, another = host.filesystem_of(self.path), Reason(ReasonCode.ANOTHER_READS)
+        if kind is not None and kind in host.IN_MEMORY:
+            return Reason(ReasonCode.KEEPS_FILES, kind)
         if "drop" in self._without_effect and os.geteuid() != 0:
-            return "another process maps or reads it, and only root may drop all caches"
-        return "another process maps or reads it"
+            return Reason(ReasonCode.ONLY_ROOT_DROPS, another)
+        return another
 
 
 def set_state(pages: InputPages, requested: CacheState) -> PageCache:
@@ -151,36 +150,32 @@ def verify_state(
     if requested == "warm":
         if before is not None and before >= WARM_SHARE:
             return PageCache("warm", before)
-        share = "" if before is None else format_percent(before, decimals=0)
-        reason = f"only {share} of it was in memory" if share else NOT_REPORTED
-        return PageCache("unknown", before, why=reason)
+        cold = NOT_REPORTED if before is None else Reason(ReasonCode.NOT_IN_MEMORY, before)
+        return PageCache("unknown", before, why=phrase(cold))
     try:
         after = pages.resident()
     except OSError:
         after = None
     reason = _not_cold(pages.size, before, after, device_bytes)
-    if before is not None and before > COLD_SHARE:
-        reason += f": {pages.reason_resident()}"
-    return PageCache("unknown" if reason else "cold", before, after, reason)
+    if reason is not None and before is not None and before > COLD_SHARE:
+        reason = Reason(ReasonCode.BECAUSE, (reason, pages.reason_resident()))
+    return PageCache("unknown" if reason else "cold", before, after, phrase(reason))
 
 
 def _not_cold(
     size: int, before: float | None, after: float | None, device_bytes: int | None
-) -> str:
-    """Return the reason why a run was not verified as cold; empty if it was."""
+) -> Reason | None:
+    """Return the reason why a run was not verified as cold; `None` if it was."""
     if before is None or after is None:
         return NOT_REPORTED
     if before > COLD_SHARE:
-        return f"{format_percent(before, decimals=0)} of it stayed in memory"
+        return Reason(ReasonCode.STAYED_IN_MEMORY, before)
     if not device_bytes:
-        return "the run read nothing from a device"
+        return Reason(ReasonCode.NOTHING_READ)
     brought = max(0.0, after - before) * size
     if device_bytes < FROM_DEVICE * brought:
-        return (
-            f"the run read {format_size(device_bytes)} from the device, but {format_size(brought)} "
-            "of the input were loaded into memory: another process read it too"
-        )
-    return ""
+        return Reason(ReasonCode.ANOTHER_READS_TOO, (device_bytes, brought))
+    return None
 
 
 def read_file(name: str) -> None:

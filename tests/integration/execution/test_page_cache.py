@@ -247,9 +247,8 @@ def test_the_state_of_another_users_file_is_unknown(real: Any) -> None:
     else:
         pages = InputPages(FILE_OF_ROOT)
         assert pages.resident() is None
-        assert (
-            verify_state(pages, "cold", set_state(pages, "cold"), SIZE).why
-            == pagecache.NOT_REPORTED
+        assert verify_state(pages, "cold", set_state(pages, "cold"), SIZE).why == phrase(
+            pagecache.NOT_REPORTED
         )
 
 

@@ -209,7 +209,7 @@ def test_the_host_id_depends_on_each_of_its_parts() -> None:
         ((0, 2), (0,), "exit status 2 in run 2 of 2", None),
         ((139,), (0,), "killed by SIGSEGV", "SIGSEGV"),
         ((137, 0), (0,), "killed by SIGKILL in run 1 of 2", "SIGKILL"),
-        ((None,), (0,), "exit status None", None),
+        ((None,), (0,), "exit status unknown", None),
         ((255,), (0,), "exit status 255", None),
     ],
 )
