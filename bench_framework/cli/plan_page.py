@@ -42,7 +42,9 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     axes = [axis for axis in plan.axes if len(axis.values) > 1]
     varied = f"{len(axes)} {'axis' if len(axes) == 1 else 'axes'}"
     title = f"{plan.name}   {plan.scenario_path}   {varied}, {plan_size(plan)}"
-    estimate = (f"{counted(n, 'configuration')}: {source}" for source, n in forecast.basis.items())
+    estimate = (
+        f"{counted(n, 'configuration')}: {phrase(source)}" for source, n in forecast.basis.items()
+    )
     hosts = (
         plan.hosts
         and f"{hosts_of(plan.hosts)} with `benchctl run --scheduler ADDRESS`; without it, this machine"

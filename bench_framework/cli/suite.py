@@ -13,6 +13,7 @@ from bench_framework.cli.measurement import exit_code_of, print_problems
 from bench_framework.errors import EXIT_INTERRUPTED, UsageError
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent
+from bench_framework.text.reasons import phrase
 from bench_framework.text.words import plan_size
 from bench_framework.units import counted
 
@@ -69,7 +70,7 @@ def _plan_page(suite: SuitePlan, width: int) -> str:
     level = f"{number}; {kind}: {format_percent(suite.level)} for all of them together."
     unknown = ["?: known after the first run on this machine, or after `benchctl try`."]
     unknown = unknown if any(m.forecast.guessed and not m.skipped for m in suite.members) else []
-    skipped = [f"{m.plan.name}: skipped: {m.skipped}." for m in suite.members if m.skipped]
+    skipped = [f"{m.plan.name}: skipped: {phrase(m.skipped)}." for m in suite.members if m.skipped]
     texts = (total, level, *unknown, *skipped)
     notes = [line for text in texts for line in wrap(text, width)]
     return "\n".join([counted(len(suite.members), "scenario"), "", *lines, "", *notes])
@@ -102,7 +103,7 @@ def measure_several(
     if suite.continued:
         console.say(f"continuing {suite.folder}; --fresh begins again")
     for scenario, reason in suite.discarded:
-        console.say(f"{scenario} is measured again: {reason}")
+        console.say(f"{scenario} is measured again: {phrase(reason)}")
     events = SuiteEvents(
         partial(_announce, console, len(plan.members)), partial(_measured, console), console.error
     )

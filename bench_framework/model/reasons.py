@@ -192,6 +192,21 @@ class ReasonCode(StrEnum):
     NOT_COMPARABLE = "not-comparable"
     NOT_AVAILABLE = "not-available"
 
+    # A scenario of a suite that is skipped, or measured again.
+    UNAFFECTED = "unaffected"
+    ONLY_OTHERS_CHANGED = "only-others-changed"
+    OTHER_SCENARIO = "other-scenario"
+    OTHER_PROGRAMS = "other-programs"
+    OTHER_CHANGES = "other-changes"
+    RECORD_REMOVED = "record-removed"
+
+    # The source of an expected duration.
+    LAST_RUN = "last-run"
+    LAST_BUILD = "last-build"
+    TRIAL_RUN = "trial-run"
+    SCALED = "scaled"
+    NEVER_TIMED = "never-timed"
+
     # A pair of the gate.
     WITHIN_TOLERANCE = "within-tolerance"
     DETECTABLE = "detectable"

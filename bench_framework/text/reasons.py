@@ -41,6 +41,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "clock": format_clock,
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
+    "crates": partial(counted, noun="crate"),
     "cells": partial(counted, noun="cell"),
     "comparisons": partial(counted, noun="comparison"),
     "budgets": partial(counted, noun="budget"),

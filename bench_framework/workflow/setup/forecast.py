@@ -21,6 +21,7 @@ from bench_framework.model.documents.plan import (
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import Looks, RoundLimit, limit_of_rounds, limited, looks_of
 from bench_framework.model.plan.plan import Dataset, Plan
+from bench_framework.model.reasons import Reason
 from bench_framework.model.record.description import Description
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.setup import time_estimates
@@ -58,7 +59,7 @@ class Forecast:
     rounds: int | None
     run_s: float
     round_s: float
-    basis: Mapping[str, int]
+    basis: Mapping[Reason, int]
     resolution: Resolution
     disk_needed: int
     disk_free: int
@@ -136,7 +137,7 @@ def forecast_document(forecast: Forecast) -> PlanDocument:
         comparisons=forecast.looks.family,
         blocks=forecast.blocks,
         run_s=forecast.run_s,
-        basis=dict(forecast.basis),
+        basis={phrase(source): n for source, n in forecast.basis.items()},
         resolution=dict(forecast.resolution.by_metric),
         resolution_record=forecast.resolution.record or None,
         disk_needed_bytes=forecast.disk_needed,

@@ -24,8 +24,9 @@ from bench_framework.model.plan.build_spec import PROGRAM, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import JudgePolicy, Metric
-from bench_framework.stats.holm_family import log_half_width, minimum_detectable_effect
-from bench_framework.stats.portable_math import expm1
+from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.stats.holm_family import minimum_detectable_effect
+from bench_framework.stats.portable_math import expm1, log
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ UNTIMED_S: Final = 0.012
 """Overhead of benchctl and hyperfine per block in seconds; `nox -s bench` measures it."""
 GUESS_S: Final = 0.1
 """Guessed duration of a block in seconds. The shipped workloads take 0.02 to 1 s."""
-SAME: Final = "last run on this machine"
-TRIED: Final = "trial run"
-REBUILT: Final = "last run on this machine, of another build"
-SCALED: Final = "scaled by input size"
-GUESSED: Final = "unknown before the first run (`benchctl try` times one of each)"
+SAME: Final = Reason(ReasonCode.LAST_RUN)
+TRIED: Final = Reason(ReasonCode.TRIAL_RUN)
+REBUILT: Final = Reason(ReasonCode.LAST_BUILD)
+SCALED: Final = Reason(ReasonCode.SCALED)
+GUESSED: Final = Reason(ReasonCode.NEVER_TIMED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +142,13 @@ def trials_file(scenario: str, cache: Path) -> Path:
     return cache / "trials" / f"{scenario}.json"
 
 
-def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[str, int]]:
+def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, dict[Reason, int]]:
     """Return the seconds of one round without overhead, and the number of cells by source of estimate."""
     now = _binaries_now(plan.builds, plan.program)
     trials: dict[str, float] = {}
     with contextlib.suppress(OSError, ValueError):
         trials = json.loads(trials_file(plan.name, cache_root()).read_bytes())
-    total, basis = 0.0, Counter[str]()
+    total, basis = 0.0, Counter[Reason]()
     for cell in plan.cells:
         seconds, source = _block_time(plan, cell, records, now)
         if source in {SCALED, GUESSED} and (work := workload(plan, cell)) in trials:
@@ -159,7 +160,7 @@ def block_times(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[float, di
 
 def _block_time(
     plan: Plan, cell: Cell, records: Sequence[EarlierRecord], now: Mapping[str, str]
-) -> tuple[float, str]:
+) -> tuple[float, Reason]:
     measured = [(r, other) for r in records for other in r.plan.cells if other.id in r.seconds]
     work = workload(plan, cell)
     for record, other in measured:

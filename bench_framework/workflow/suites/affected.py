@@ -19,36 +19,36 @@ from bench_framework.execution.process import Launcher
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.revisions import short_name
-from bench_framework.units import counted
+from bench_framework.model.reasons import Reason, ReasonCode
 
 FOR_ALL: Final = frozenset({"Cargo.lock", *TOOLCHAIN})
 """Names of files that affect every package of a repository, as everything in ``.cargo`` does."""
 
 
-def reasons_to_skip(plans: Iterable[Plan]) -> list[str]:
-    """Return for each plan why the change between its revisions cannot affect it, empty for the others.
+def reasons_to_skip(plans: Iterable[Plan]) -> list[Reason | None]:
+    """Return for each plan why the change between its revisions cannot affect it, `None` for the others.
 
     Only the working tree is compared with a base. A plan whose crates or changes cannot be read gets no reason.
     """
     changes: dict[tuple[Path, str], frozenset[Path]] = {}
-    reasons = []
+    reasons: list[Reason | None] = []
     for plan in plans:
         try:
             reasons.append(_reason(plan, changes))
         except (BenchError, OSError, ValueError):
-            reasons.append("")
+            reasons.append(None)
     return reasons
 
 
-def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str:
+def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> Reason | None:
     if plan.revisions is None or plan.revisions.head is not None or not plan.builds:
-        return ""
+        return None
     base = plan.revisions.base
     used: dict[Path, None] = {}
     packages: dict[Path, Package] = {}
     for spec in plan.builds:
         if not spec.crate or not spec.by_cargo:
-            return ""  # commands may build any file of the repository
+            return None  # commands may build any file of the repository
         workspace = _packages(Path(spec.crate))
         packages |= workspace
         used |= _graph(_package_of(spec, workspace), packages)
@@ -58,17 +58,18 @@ def _reason(plan: Plan, changes: dict[tuple[Path, str], frozenset[Path]]) -> str
     changed = changes[first, base]
     roots = {package.root for package in packages.values()}
     if _replaces(roots) or any(_is_for_all(file, roots) for file in changed):
-        return ""
+        return None
     files = {Path(plan.scenario_path).resolve(), *_inputs(plan)}
     if any(path == file or path in file.parents for file in changed for path in files):
-        return ""
+        return None
     owners = {next((f for f in file.parents if f in packages), None) for file in changed}
     if None in owners or owners & used.keys():
-        return ""
+        return None
     names = ", ".join(sorted(packages[owner].name for owner in owners if owner))
-    what = f"only {names} changed" if names else "nothing changed"
-    crates = counted(len(used), "crate")
-    return f"{what} since {short_name(base)}, and no file of the {crates} of its program"
+    since = short_name(base), len(used)
+    if names:
+        return Reason(ReasonCode.ONLY_OTHERS_CHANGED, (*since, names))
+    return Reason(ReasonCode.UNAFFECTED, since)
 
 
 @cache

@@ -25,11 +25,13 @@ from bench_framework.features.suite import level_of
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.gate import SuiteDocument, SuiteMemberDocument
 from bench_framework.model.documents.plan import SCHEMA_VERSION
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages
 from bench_framework.report.render.suite import SuitePage, SuiteRow
 from bench_framework.store import layout, wire
 from bench_framework.store.records import Record, plan_sha256
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.gate import GATE, gate_record, stored_gate
 from bench_framework.workflow.run import RunOutcome, run_plan
 from bench_framework.workflow.run_options import RunOptions, find_scenario
@@ -48,15 +50,15 @@ class Subject:
 
     plan: str
     programs: str
-    skipped: str
+    skipped: Reason | None
 
-    def change(self, now: "Subject") -> str:
-        """Return what changed since; nothing if it is the same."""
+    def change(self, now: "Subject") -> Reason | None:
+        """Return what changed since; `None` if it is the same."""
         if self.plan != now.plan:
-            return "its scenario or its patches changed"
+            return Reason(ReasonCode.OTHER_SCENARIO)
         if self.programs != now.programs:
-            return "its sources or its program changed, or its sources are in no repository"
-        return "the files that its revisions change are others" if self != now else ""
+            return Reason(ReasonCode.OTHER_PROGRAMS)
+        return Reason(ReasonCode.OTHER_CHANGES) if self != now else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Suite:
         subjects = _subjects(members)
         rows = tuple(_first_row(member, gated=suite.gated) for member in members)
         self.continued = False
-        discarded = list[tuple[str, str]]()
+        discarded = list[tuple[str, Reason]]()
         unfinished = None if options.fresh else _unfinished(options.results, key)
         if unfinished is not None:
             self.folder, earlier = unfinished
@@ -115,7 +117,7 @@ class Suite:
             for (subject, row, used_s), now, new in zip(every, subjects, rows, strict=True):
                 reason = subject.change(now)
                 if not reason and not _has_files(options.results, row):
-                    reason = "its record, or the result of its gate, was removed"
+                    reason = Reason(ReasonCode.RECORD_REMOVED)
                 entries.append((new, 0.0) if reason else (row, used_s))
                 had_result = row.exit_code is not None or row.record
                 if reason and had_result and not (row.skipped or new.skipped):
@@ -289,7 +291,8 @@ def _first_row(member: Member, *, gated: bool) -> SuiteRow:
     """Return the row of a scenario before it is measured. One that is skipped is finished."""
     name, file = member.plan.name, member.file
     if member.skipped:
-        return SuiteRow(name, file, exit_code=EXIT_DONE, sentence=member.skipped, skipped=True)
+        sentence = phrase(member.skipped)
+        return SuiteRow(name, file, exit_code=EXIT_DONE, sentence=sentence, skipped=True)
     return SuiteRow(name, file, level=level_of(member.plan, gated=gated))
 
 

@@ -12,7 +12,9 @@ from bench_framework.model.documents.plan import PlannedMember, SuitePlanDocumen
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import DEFAULT_BUDGET_S
+from bench_framework.model.reasons import Reason
 from bench_framework.text.numbers import format_clock
+from bench_framework.text.reasons import phrase
 from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
 from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
@@ -30,7 +32,7 @@ class Member:
         need_s: its planned duration: that of its rounds, else its own budget.
         least_s: duration of the rounds that a verdict needs; 0 if a round was never timed.
         decisions: comparisons and budgets among which the error rate is divided.
-        skipped: why it is not measured; empty if it is.
+        skipped: why it is not measured; `None` if it is.
     """
 
     file: str
@@ -39,7 +41,7 @@ class Member:
     need_s: float
     least_s: float
     decisions: int
-    skipped: str = ""
+    skipped: Reason | None = None
 
     @property
     def counted_need_s(self) -> float:
@@ -187,7 +189,7 @@ def suite_plan_document(suite: SuitePlan) -> SuitePlanDocument:
                 budget_s=budget,
                 least_s=member.least_s or None,
                 level=None if member.skipped else level_of(member.plan, gated=suite.gated),
-                skipped=member.skipped or None,
+                skipped=phrase(member.skipped) or None,
             )
             for member, budget in zip(suite.members, budgets, strict=True)
         ),
