@@ -4,13 +4,16 @@ import itertools
 import json
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.text.numbers import shortest
 
 CONTEXT_LINES: Final = 10
@@ -25,14 +28,14 @@ LARGEST_INDENTED: Final = 4 << 20
 _NUMBER: Final = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
 _FRACTIONAL: Final = re.compile(rb"[.eE]")
 _VARYING: Final = (
-    ("a date", r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
-    ("a time of day", r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
-    ("a time", r"[\d.]+ ?ms"),
-    ("a time", r"[\d.]+ ?([nuµm]?s|min)\b"),
-    ("an address", r"0x[0-9a-f]+"),
-    ("a temporary path", r"/tmp/\S+"),  # noqa: S108 -- a pattern
+    (ReasonCode.A_DATE, r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
+    (ReasonCode.A_TIME_OF_DAY, r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
+    (ReasonCode.A_TIME, r"[\d.]+ ?ms"),
+    (ReasonCode.A_TIME, r"[\d.]+ ?([nuµm]?s|min)\b"),
+    (ReasonCode.AN_ADDRESS, r"0x[0-9a-f]+"),
+    (ReasonCode.A_PATH, r"/tmp/\S+"),  # noqa: S108 -- a pattern
 )
-"""Names and patterns of texts that vary from run to run."""
+"""Patterns of texts that vary from run to run."""
 _LAST_DIGITS: Final = (1e-12, 1e-9, 1e-6)
 """Tolerances that are proposed, the smallest first."""
 
@@ -69,35 +72,35 @@ class LineDifference:
         head = f"first difference: line {self.number}  (- baseline, + this cell)\n"
         return head + "".join(lines)
 
-    def advice(self, *, varying: bool = False) -> str:
-        """Return what differs and the form of `answer` that would ignore it; empty if unknown.
+    def advice(self, *, varying: bool = False, option: bool = False) -> Reason | None:
+        """Return what differs and the form of `answer` that would ignore it; `None` if unknown.
 
-        `varying` is true for two runs of one command. A number is then not a wrong result.
+        `varying` is true for two runs of one command. A number is then not a wrong result. With `option`,
+        the form is for a command line.
         """
-        policy = self.policy
+        policy, form = self.policy, partial(_form, self.policy, option=option)
         if self.permuted:
-            return f"the lines differ in their order: {_form(policy, 'compare', 'sorted-lines')}"
+            return _differing(ReasonCode.THEIR_ORDER, form("compare", "sorted-lines"))
         both = [(left, right) for left, right in self.pairs if left is not None is not right]
         if len(both) < len(self.pairs):
-            return ""
+            return None
         texts = [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in both]
         if (keys := _json_keys(texts, policy)) is not None:
             if not keys:
-                return f"the lines are equal as JSON: {_form(policy, 'compare', 'json')}"
+                return Reason(ReasonCode.EQUAL_JSON, form("compare", "json"))
             ignored = f"{{ignore: [{', '.join((*policy.json_ignore, *keys))}]}}"
-            return f"the outputs differ in keys of JSON: {_form(policy, 'json', ignored)}"
+            return Reason(ReasonCode.IN_KEYS, form("json", ignored))
         short = max(len(text) for pair in texts for text in pair) <= _LONGEST_SEARCHED
-        for name, pattern in _VARYING if short else ():
+        for code, pattern in _VARYING if short else ():
             if _equal_without(pattern, texts):
-                return f"the lines differ in {name}: {_ignore(policy, pattern)}"
+                return _differing(code, form("ignore", _ignored(policy, pattern)))
         for tolerance in _LAST_DIGITS:
             if all(_is_close(a, b, tolerance, integers=False) for a, b in both):
-                form = _form(policy, "tolerance", shortest(tolerance))
-                return f"the lines differ in the last digits of numbers: {form}"
+                return _differing(ReasonCode.LAST_DIGITS, form("tolerance", shortest(tolerance)))
         pattern = _number_in_context(*texts[0]) if varying else ""
         if pattern and _equal_without(pattern, texts):
-            return f"the lines differ in a number: {_ignore(policy, pattern)}"
-        return ""
+            return _differing(ReasonCode.A_NUMBER, form("ignore", _ignored(policy, pattern)))
+        return None
 
 
 _TEXTS: Final = {"sorted-lines": "sorted outputs", "json": "indented JSON"}
@@ -216,14 +219,28 @@ def _number_in_context(one: str, other: str) -> str:
     return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", before) + r"[\d.]+" if before.strip() else ""
 
 
-def _ignore(policy: AnswerPolicy, pattern: str) -> str:
+def _differing(code: ReasonCode, form: Reason) -> Reason:
+    return Reason(ReasonCode.LINES_DIFFER, (Reason(code), form))
+
+
+def _ignored(policy: AnswerPolicy, pattern: str) -> str:
     quoted = ("'" + text.replace("'", "''") + "'" for text in (*policy.ignore, pattern))
-    return _form(policy, "ignore", f"[{', '.join(quoted)}]")
+    return f"[{', '.join(quoted)}]"
 
 
-def _form(policy: AnswerPolicy, key: str, value: str) -> str:
+def _form(policy: AnswerPolicy, key: str, value: str, *, option: bool) -> Reason:
+    if option:
+        return Reason(ReasonCode.ANSWER_OPTION, _quoted(key, value))
     others = policy.edited or policy.file or policy.differs != "refuse" or policy.tolerance
-    return f"set {key}: {value} under `answer`" if others else f"answer: {{{key}: {value}}}"
+    return Reason(ReasonCode.ANSWER_KEY if others else ReasonCode.ANSWER_FORM, (key, value))
+
+
+def _quoted(key: str, value: str) -> str:
+    """Return a form of `answer` as a word of a command line."""
+    text = value if key == "compare" else f"{{{key}: {value}}}"
+    # Double quotes are easier to read if the form contains single quotes.
+    plain = "'" in text and not re.search(r'[$`"!]|\\\\', text)
+    return f'"{text}"' if plain else shlex.quote(text)
 
 
 def _excerpts(*pair: bytes | None) -> tuple[str, ...]:

@@ -1,8 +1,6 @@
 """Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
 import contextlib
-import re
-import shlex
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,10 +110,9 @@ class BlockChecks:
         if block.cell_id == baseline.id or is_control:
             event = varying_answer_event(baseline, event, difference)
         if warn:
-            advice = difference.advice(varying=True) if difference is not None else ""
-            key = "BX334.in-scenario"
-            if not plan.scenario_path:
-                key, advice = "BX334.in-command-line", _as_option(advice)
+            option = not plan.scenario_path
+            key = "BX334.in-command-line" if option else "BX334.in-scenario"
+            advice = difference and difference.advice(varying=True, option=option)
             event = replace(amended(event, key, advice=advice), severity="warning")
         return state.new_event(event)
 
@@ -208,7 +205,7 @@ def cache_event(target: Target, block: Block) -> Event | None:
 
 def varying_answer_event(cell: Cell, event: Event, difference: LineDifference | None) -> Event:
     """Return the event BX214, the answers of a cell differ between its runs, from one of BX210."""
-    advice = difference.advice(varying=True) if difference is not None else ""
+    advice = difference and difference.advice(varying=True)
     event = amended(event, "BX214.in-several-runs", label=cell.label, advice=advice)
     return replace(event, cell_id=cell.id)
 
@@ -226,7 +223,7 @@ def other_output_event(
     if reference.count is not None and block.answer.count is not None:
         details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
     details += _lines(target, reference_label, difference)
-    advice = difference.advice() if difference is not None else ""
+    advice = difference and difference.advice()
     return block_event(
         "BX210.other-output",
         "error",
@@ -247,16 +244,3 @@ def _lines(
     if ours == reference_label:
         reference_label, ours = "first run", "this run"
     return difference.details(reference_label, ours, f"raw/diff/{target.cell.id}.txt")
-
-
-def _as_option(advice: str) -> str:
-    """Return advice on `answer` for a command line without a scenario file."""
-
-    def option(form: re.Match[str]) -> str:
-        text = f"{{{form[1]}}}".removeprefix("{compare: ")
-        text = text if text.startswith("{") else text.removesuffix("}")
-        # Double quotes are easier to read if the form contains single quotes.
-        plain = "'" in text and not re.search(r'[$`"!]|\\\\', text)
-        return f'--answer "{text}"' if plain else f"--answer {shlex.quote(text)}"
-
-    return re.sub(r"set (.+) under `answer`$", option, advice)

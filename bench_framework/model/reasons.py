@@ -70,6 +70,22 @@ class ReasonCode(StrEnum):
     ONLY_ROOT_DROPS = "only-root-drops"
     NOTHING_READ = "nothing-read"
 
+    # How to ignore what differs between two outputs.
+    THEIR_ORDER = "their-order"
+    LINES_DIFFER = "lines-differ"
+    EQUAL_JSON = "equal-json"
+    IN_KEYS = "in-keys"
+    A_DATE = "a-date"
+    A_TIME_OF_DAY = "a-time-of-day"
+    A_TIME = "a-time"
+    AN_ADDRESS = "an-address"
+    A_PATH = "a-path"
+    LAST_DIGITS = "last-digits"
+    A_NUMBER = "a-number"
+    ANSWER_KEY = "answer-key"
+    ANSWER_FORM = "answer-form"
+    ANSWER_OPTION = "answer-option"
+
     # A metric that could not be read.
     NOT_WRITTEN = "not-written"
     LARGER_THAN = "larger-than"

@@ -281,7 +281,7 @@ def refusals(trials: Trials) -> list[BenchError]:
         difference = again.output.difference
         first = next(trial for trial in trials.trials if trial.cell == again.cell)
         if plan.answer.differs == "refuse" and (details := _difference(plan, again, first)):
-            advice = difference.advice(varying=True) if difference is not None else ""
+            advice = difference and difference.advice(varying=True)
             label, key = again.cell.label, "BX214.in-two-runs"
             errors.append(AnswerError(key, details=details, label=label, advice=advice))
     round_s, rounds, budget = trials.round_s, trials.rounds_needed, plan.measure.budget_s
@@ -324,7 +324,7 @@ def warnings(trials: Trials) -> list[Event]:
                 details=details,
                 label=cell.label,
                 other=base.cell.label,
-                advice=difference.advice() if difference is not None else "",
+                advice=difference and difference.advice(),
             )
             events.append(event)
     return events
