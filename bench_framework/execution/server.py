@@ -23,6 +23,7 @@ from bench_framework.execution.process import MOST_CAPTURED, Command, Finished, 
 from bench_framework.execution.target import ServerTarget, Target
 from bench_framework.foreign import in_one_line, read_regular, text_of
 from bench_framework.model.plan.server import Server
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.text.numbers import shortest
 
@@ -95,7 +96,7 @@ class RunningServer:
     def _wait_until_ready(self) -> None:
         deadline = seconds() + self._spec.ready_s
         while not self._answers():
-            self.require_alive("before it was ready")
+            self.require_alive(ReasonCode.BEFORE_READY)
             if seconds() >= deadline:
                 self.kill()
                 limit, what = shortest(self._spec.ready_s), self._words.awaited
@@ -105,7 +106,7 @@ class RunningServer:
                 self._launcher.check_stop()
             time.sleep(POLL_S)
         # Another program may have taken the port between `free_port` and the start.
-        self.require_alive("before it was ready")
+        self.require_alive(ReasonCode.BEFORE_READY)
 
     def _is_taken(self) -> bool:
         """Return whether another program has the address. Raises `CellError`, BX207: it is not an address."""
@@ -127,11 +128,11 @@ class RunningServer:
         host, _, port = awaited.rpartition(":")
         return _accepts(host.strip("[]"), int(port))
 
-    def require_alive(self, when: str) -> None:
+    def require_alive(self, when: ReasonCode) -> None:
         """Check that the server still runs. Raises `CellError`, BX207: it ended."""
         if self._launcher.ended:
             how = self._wait().how
-            raise CellError("BX207.ended", details=self._printed(), when=when, how=how)
+            raise CellError("BX207.ended", details=self._printed(), when=Reason(when), how=how)
 
     def begin(self) -> None:
         """Mark the begin of a sample, for `usage`."""
@@ -176,7 +177,7 @@ class RunningServer:
             while not self._launcher.ended:
                 if seconds() >= deadline:
                     name, limit = self._spec.signal, shortest(STOP_S)
-                    what = f"SIG{name}" if name else "the command of `stop`"
+                    what = f"SIG{name}" if name else Reason(ReasonCode.STOP_COMMAND)
                     raise CellError(
                         "BX207.not-stopped", details=self._printed(), what=what, limit=limit
                     )
@@ -258,9 +259,9 @@ class Servers:
             launcher.check_stop = self._launcher.check_stop
             server = RunningServer(launcher, target, self._log_of(name))
         try:
-            server.require_alive("between two samples")
+            server.require_alive(ReasonCode.BETWEEN_SAMPLES)
             yield server.target, server
-            server.require_alive("while its client ran")
+            server.require_alive(ReasonCode.WITH_CLIENT)
         except BaseException:
             server.kill()
             raise

@@ -101,6 +101,18 @@ class ReasonCode(StrEnum):
     NOT_FINITE = "not-finite"
     OUT_OF_RANGE = "out-of-range"
 
+    # A harness of benchmarks without a time.
+    CRITERION_FILES = "criterion-files"
+    CRITERION_UNREADABLE = "criterion-unreadable"
+    CRITERION_OTHER = "criterion-other"
+    CRITERION_NO_TIME = "criterion-no-time"
+    DIVAN_RESULTS = "divan-results"
+    SEVERAL_THREADS = "several-threads"
+    NOTHING_MEASURED = "nothing-measured"
+    DIVAN_ZERO = "divan-zero"
+    LIBTEST_RESULTS = "libtest-results"
+    LIBTEST_ZERO = "libtest-zero"
+
     # A count that cannot be used.
     COUNTING_LIMIT = "counting-limit"
     COUNTING_TOO_LONG = "counting-too-long"
@@ -112,6 +124,46 @@ class ReasonCode(StrEnum):
     NO_HARDWARE_COUNTER = "no-hardware-counter"
     PERF_NO_NUMBER = "perf-no-number"
     PERF_SILENT = "perf-silent"
+
+    # A profile that does not exist, or is not complete.
+    NEVER_BUILT = "never-built"
+    PROGRAM_CHANGED = "program-changed"
+    SOURCES_CHANGED = "sources-changed"
+    NO_SYMBOLS = "no-symbols"
+    CARGO_FAILED = "cargo-failed"
+    NO_RUN_SUCCEEDED = "no-run-succeeded"
+    STOPPED_AFTER = "stopped-after"
+    STOPPED_IN = "stopped-in"
+    OF_RUN = "of-run"
+    PERF_RECORDED_NOTHING = "perf-recorded-nothing"
+    PERF_RECORDED_NO_SAMPLES = "perf-recorded-no-samples"
+    PERF_SCRIPT = "perf-script"
+    CALLGRIND_COUNTED_NOTHING = "callgrind-counted-nothing"
+    WITH_OUTPUT = "with-output"
+
+    # A program that is not copied, or cannot be moved.
+    COPY_DIFFERS = "copy-differs"
+    ON_PATH = "on-path"
+    SYMBOLIC_LINK = "symbolic-link"
+    VIRTUAL_ENVIRONMENT = "virtual-environment"
+    IN_ENVIRONMENT = "in-environment"
+    UNKNOWN_FORMAT = "unknown-format"
+    USES_FOLDER = "uses-folder"
+    LOADS_LIBRARY = "loads-library"
+    CONTAINS_PATH = "contains-path"
+
+    # The end of a server, or its output.
+    BEFORE_READY = "before-ready"
+    BETWEEN_SAMPLES = "between-samples"
+    WITH_CLIENT = "with-client"
+    STOP_COMMAND = "stop-command"
+
+    # The choice of CPUs.
+    LEAST_INTERRUPTS = "least-interrupts"
+    FEWER_INTERRUPTS = "fewer-interrupts"
+    UNKNOWN_INTERRUPTS = "unknown-interrupts"
+    ISOLATED = "isolated"
+    SPARE = "spare"
 
     # A combination that is not in the plan.
     UNSELECTED = "unselected"

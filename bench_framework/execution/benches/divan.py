@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.benches.harness import Harness, NoTime
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.units import DURATION_UNITS
 
 _LISTED: Final = re.compile(r"(.+): benchmark")
@@ -55,12 +56,12 @@ def _leaves(text: str) -> Iterator[str]:
 def _read(_: Path, printed: str, bench: str) -> float:
     rows = [match for line in printed.splitlines() if (match := _ROW.fullmatch(line))]
     if len(rows) != 1:
-        what = "several numbers of threads" if rows else "nothing that is measured"
-        raise NoTime(f"divan printed {len(rows)} results for `{bench}`, not one: it has {what}")
+        what = Reason(ReasonCode.SEVERAL_THREADS if rows else ReasonCode.NOTHING_MEASURED)
+        raise NoTime(ReasonCode.DIVAN_RESULTS, len(rows), bench, what)
     number, unit = rows[0][_MEDIAN], rows[0][_MEDIAN + 1]
     value = float(number) * _SECONDS[unit]
     if value <= 0:
-        raise NoTime("divan reports a time of 0, which is below the precision of its timer")
+        raise NoTime(ReasonCode.DIVAN_ZERO)
     return value
 
 

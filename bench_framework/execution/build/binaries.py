@@ -28,6 +28,7 @@ from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, read_note, whole, write_note
 from bench_framework.text.errors import new_event
@@ -213,32 +214,32 @@ def add_control(
     assert plan.program is not None
     spec = plan.baseline.build
     reason = _reason_not_to_copy(spec.bin if spec is not None else plan.program[0], source)
-    if not reason:
+    if reason is None:
         stored = store(cache_root(env) / "binaries", source, source.name)
         copied = replace(build, control_path=str(stored.control))
         if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
-        reason = "a run of a copy gave another result"
-    event = new_event("BX332", "note", program=source.name, reason=reason)
+        reason = ReasonCode.COPY_DIFFERS
+    event = new_event("BX332", "note", program=source.name, reason=Reason(reason))
     return replace(build, control_path=build.path), event
 
 
-def _reason_not_to_copy(name: str, source: Path) -> str:
-    """Return the reason why a program must not be copied to another path; empty if it may be.
+def _reason_not_to_copy(name: str, source: Path) -> ReasonCode | None:
+    """Return the reason why a program must not be copied to another path; `None` if it may be.
 
     Some programs depend on their own path: the interpreter of a virtual environment finds its
     libraries by it, a dispatcher selects its tool. Such a copy may give the same answer and
     still do other work (docs/method.md#aa-control).
     """
     if "/" not in name:
-        return "it was found on PATH"
+        return ReasonCode.ON_PATH
     if source.is_symlink():
-        return "it is a symbolic link"
+        return ReasonCode.SYMBOLIC_LINK
     if (source.parent.parent / "pyvenv.cfg").exists():
-        return "it belongs to a virtual environment"
+        return ReasonCode.VIRTUAL_ENVIRONMENT
     with source.open("rb") as file:
         head = file.read(4)
-    return "" if may_be_copied(head) else "it is neither an ELF file nor a script"
+    return None if may_be_copied(head) else ReasonCode.UNKNOWN_FORMAT
 
 
 def _same_result(

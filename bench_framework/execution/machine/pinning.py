@@ -9,7 +9,8 @@ from typing import Final
 from bench_framework.errors import CellError
 from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.cpus import format_cpus, parse_cpus
-from bench_framework.text.numbers import format_percent
+from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.text.reasons import phrase
 
 CPU_FOLDER: Final = "devices/system/cpu"
 MOST_CORES_WITHOUT_SPARE: Final = 2
@@ -49,17 +50,18 @@ def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
     shared = [number for number in picks if number not in isolated] or picks
     spare = shared.pop() if len(shared) > MOST_CORES_WITHOUT_SPARE else None
     if total := interrupts.total():
-        counts = (interrupts[number] for number in (one, picks[-1]))
-        shares = [format_percent(count / total, decimals=0) for count in counts]
-        reason = f"CPU {one} handled {shares[0]} of the device interrupts since boot"
-        reason += f", CPU {picks[-1]} {shares[1]}" if picks[-1] != one else ""
+        share, most = (interrupts[number] / total for number in (one, picks[-1]))
+        reason = Reason(ReasonCode.LEAST_INTERRUPTS, (one, share))
+        if picks[-1] != one:
+            reason = Reason(ReasonCode.FEWER_INTERRUPTS, (reason, picks[-1], most))
     else:
-        reason = f"CPU {one}; interrupts are not reported"
-    reason += "; it is isolated" if one in isolated else ""
+        reason = Reason(ReasonCode.UNKNOWN_INTERRUPTS, one)
+    if one in isolated:
+        reason = Reason(ReasonCode.ISOLATED, reason)
     if spare is not None:
-        reason += f"; CPU {spare} stays free for interrupts and other programs"
+        reason = Reason(ReasonCode.SPARE, (reason, spare))
     several = None if len(shared) == len(usable) else format_cpus(shared)
-    return PinnedCpus(str(one), several, reason)
+    return PinnedCpus(str(one), several, phrase(reason))
 
 
 def cpu_set(text: str | None) -> set[int]:

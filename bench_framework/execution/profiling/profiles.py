@@ -21,11 +21,13 @@ from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
 from bench_framework.model.plan.profile import ProfilePolicy, UnwindingWanted
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.profile import Frame, Profile, Stack, Unwinding
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.units import counted
 
 FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
@@ -48,11 +50,11 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     """
     none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
-        return replace(none, message=measured.message or "it was not built")
+        return replace(none, message=measured.message or phrase_of(ReasonCode.NEVER_BUILT))
     if spec is None or not spec.by_cargo:
         path = Path(measured.path)
         if not path.is_file() or sha256_of(path) != measured.sha256:
-            return replace(none, message=f"{path} changed since it was measured")
+            return replace(none, message=phrase_of(ReasonCode.PROGRAM_CHANGED, str(path)))
         return measured
     launcher, env = driver.launcher, driver.env
     trained = use_flags(measured.training.path) if measured.training else ()
@@ -60,12 +62,12 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     builder = cargo.Builder(launcher, env, silent, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
-        changed = "its sources, compiler or dependencies changed since it was measured"
+        changed = phrase_of(ReasonCode.SOURCES_CHANGED)
         return replace(none, message=again.message or changed)
     build = replace(builder, observer=driver.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        reason = f"it cannot be built with symbols: {build.message or 'cargo failed'}"
-        return replace(none, message=reason)
+        cause = build.message or Reason(ReasonCode.CARGO_FAILED)
+        return replace(none, message=phrase_of(ReasonCode.NO_SYMBOLS, cause))
     return build
 
 
@@ -167,7 +169,7 @@ class _CellProfiler:
         builds = self.record.contents.builds_by_id
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
-            return "it was not built"
+            return phrase_of(ReasonCode.NEVER_BUILT)
         if measured.id not in known:
             place = workplace(plan, driver.env)
             what = f"the builds of {plan.name}"
@@ -186,7 +188,8 @@ class _CellProfiler:
         with MachineLock(f"the profile of {plan.name}", driver.observer, driver.stop):
             self._run_all(target, unwinding)
         if not self.runs:
-            return "" if self.stopped else "; ".join(self.remarks) or "no run succeeded"
+            nothing = "; ".join(self.remarks) or phrase_of(ReasonCode.NO_RUN_SUCCEEDED)
+            return "" if self.stopped else nothing
         return self._build_profile(measured, binary, unwinding, remarks)
 
     def _run_all(self, target: Target, unwinding: Unwinding) -> None:
@@ -195,7 +198,7 @@ class _CellProfiler:
         for number in range(1, runs + 1):
             if self.driver.stop.level:
                 self.stopped = True
-                self.remarks.append(f"stopped by the user after {number - 1} of {runs} runs")
+                self.remarks.append(phrase_of(ReasonCode.STOPPED_AFTER, number - 1, runs))
                 return
             if number == 1:
                 text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
@@ -204,10 +207,10 @@ class _CellProfiler:
                 reason = self._run(target, unwinding)
             except Interrupted:  # the user killed it
                 self.stopped = True
-                self.remarks.append(f"stopped by the user in run {number} of {runs}")
+                self.remarks.append(phrase_of(ReasonCode.STOPPED_IN, number, runs))
                 return
             if reason:
-                self.remarks.append(f"run {number} of {runs}: {reason}")
+                self.remarks.append(phrase_of(ReasonCode.OF_RUN, number, runs, reason))
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
@@ -215,7 +218,7 @@ class _CellProfiler:
         def under(folder: Path) -> Sequence[str]:
             return self.sampler.under(folder, unwinding)
 
-        def read(folder: Path, finished: Finished) -> Samples | str | None:
+        def read(folder: Path, finished: Finished) -> Samples | Reason | None:
             # If it timed out, the sampler was killed too and left an incomplete file.
             return None if finished.timed_out else self.sampler.read(folder)
 
@@ -225,8 +228,8 @@ class _CellProfiler:
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
-        if isinstance(run.output, str):
-            return run.output
+        if isinstance(run.output, Reason):
+            return phrase(run.output)
         self.runs.append(run.output)
         return ""
 

@@ -109,7 +109,7 @@ def plan_suite(
     require_names(plans)
     if gated is None:
         gated = any(plan.revisions or plan.judge.gate.given for plan in plans)
-    reasons = reasons_to_skip(plans) if skip else [""] * len(plans)
+    reasons = reasons_to_skip(plans) if skip else [None] * len(plans)
     measured = [plan for plan, reason in zip(plans, reasons, strict=True) if not reason]
     shared = dict(zip([p.name for p in measured], with_shares(measured, gated=gated), strict=True))
     members = []
