@@ -165,6 +165,61 @@ class ReasonCode(StrEnum):
     ISOLATED = "isolated"
     SPARE = "spare"
 
+    # A key without effect, or that cannot be used.
+    NO_EFFECT_WITH = "no-effect-with"
+    NO_EFFECT_ALONE = "no-effect-alone"
+    EFFECT_ONLY_FOR = "effect-only-for"
+    NO_EFFECT_OF_SEED = "no-effect-of-seed"
+    NO_EFFECT_OF_CHECK = "no-effect-of-check"
+    NO_EFFECT_OF_REGISTRY = "no-effect-of-registry"
+    NO_EFFECT_OF_BUILD = "no-effect-of-build"
+    NO_EFFECT_UNBUILT = "no-effect-unbuilt"
+    NEEDS_KEY = "needs-key"
+    NEEDS_SOURCES = "needs-sources"
+    NEEDS_PLAIN_COMMAND = "needs-plain-command"
+    ONE_AXIS_ONLY = "one-axis-only"
+    GIVEN_TWICE = "given-twice"
+    NO_LABEL = "no-label"
+    EMPTY_FILE = "empty-file"
+    NOT_UTF_8 = "not-utf-8"
+    FILE_UNREADABLE = "file-unreadable"
+
+    # What a harness of benchmarks decides.
+    BENCH_COMMAND = "bench-command"
+    BENCH_INPUT = "bench-input"
+    BENCH_OUTPUT = "bench-output"
+    BENCH_BEFORE = "bench-before"
+    BENCH_AFTER = "bench-after"
+    BENCH_PROFILE = "bench-profile"
+    BENCH_FIGURES = "bench-figures"
+    BENCH_METRICS = "bench-metrics"
+
+    # A placeholder that cannot be used.
+    LACKS_KEY = "lacks-key"
+    AXIS_OF_INPUT = "axis-of-input"
+    ONLY_INPUT_COMMAND = "only-input-command"
+    ONLY_COMMANDS = "only-commands"
+    BEFORE_INPUTS = "before-inputs"
+    AFTER_BUILDS = "after-builds"
+
+    # A metric that cannot be judged.
+    HARNESS_DECIDES = "harness-decides"
+    NEEDS_BENCH = "needs-bench"
+    NEEDS_DIRECTION = "needs-direction"
+    REPORTS_NO_METRICS = "reports-no-metrics"
+    BUILT_ONCE = "built-once"
+    COMPUTED = "computed"
+    INFORMATION_ONLY = "information-only"
+    COUNTED_ONCE = "counted-once"
+    NOTHING_BUILT = "nothing-built"
+
+    # A crate that does not exist.
+    NO_PACKAGE = "no-package"
+    SEVERAL_PACKAGES = "several-packages"
+    MANIFEST_DAMAGED = "manifest-damaged"
+    NO_MANIFEST = "no-manifest"
+    NO_FOLDER = "no-folder"
+
     # A combination that is not in the plan.
     UNSELECTED = "unselected"
     PAIRED_AXES = "paired-axes"

@@ -10,9 +10,11 @@ from typing import Any
 from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.command_build import CommandBuild
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import feature_groups, template
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import Pgo, Setting, Worker
+from bench_framework.text.reasons import phrase
 
 _DEPENDENCY_TABLES = ("dependencies", "build-dependencies")
 
@@ -33,10 +35,12 @@ class Crate:
 
 
 class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
-    """A crate or package that does not exist. The message states what is missing."""
+    """A crate or package that does not exist. The reason states what is missing."""
 
-    def __init__(self, message: str, *, package: bool = False, known: tuple[str, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(
+        self, reason: Reason, *, package: bool = False, known: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(phrase(reason))
         self.package = package
         """True if the folder is a workspace and only the package is missing."""
         self.known = known
@@ -51,10 +55,10 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         if name is None or package not in {None, name}:
             members = dict(_members(folder, manifest))
             if package not in members:
-                message = (
-                    f"no package `{package}`" if package else "the workspace has several packages"
-                )
-                raise CrateMissing(message, package=True, known=tuple(sorted(members)))
+                reason = Reason(ReasonCode.SEVERAL_PACKAGES)
+                if package:
+                    reason = Reason(ReasonCode.NO_PACKAGE, package)
+                raise CrateMissing(reason, package=True, known=tuple(sorted(members)))
             name, (folder, manifest) = package, members[package]
         features, bins = _features(manifest), _bins(folder, name, manifest)
         benches = dict(sorted(_benches(folder, manifest).items()))
@@ -63,7 +67,7 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         }
         return Crate(name, tuple(sorted(features)), tuple(sorted(bins)), benches, enables)
     except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
-        raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
+        raise CrateMissing(Reason(ReasonCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -71,11 +75,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CrateMissing(
-            "it has no Cargo.toml" if folder.is_dir() else "no such folder"
-        ) from None
+        code = ReasonCode.NO_MANIFEST if folder.is_dir() else ReasonCode.NO_FOLDER
+        raise CrateMissing(Reason(code)) from None
     except (OSError, ValueError) as error:
-        raise CrateMissing(f"its Cargo.toml cannot be read: {error}") from None
+        raise CrateMissing(Reason(ReasonCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _members(

@@ -14,6 +14,7 @@ from bench_framework.model.metrics import METRICS
 from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Unreadable, YamlFile, is_null, parse
 from bench_framework.scenario.scalars import Refused
@@ -91,7 +92,7 @@ def accepted_text(path: Path) -> str:
     try:
         return read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        reason = getattr(error, "strerror", None) or Reason(ReasonCode.NOT_UTF_8)
         raise _fault("BX112.not-readable", path, reason=reason) from error
 
 

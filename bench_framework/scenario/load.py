@@ -11,12 +11,14 @@ from pydantic import ValidationError
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.foreign import fault_of
 from bench_framework.masking import mask_document
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Place, Scalar, Unreadable, YamlFile, parse, suggest
 from bench_framework.scenario.schema import ScenarioFile
 from bench_framework.scenario.validation_errors import document_value, problem_of, render
+from bench_framework.text.reasons import phrase_of
 
 __all__ = ["Scenario", "load", "render"]
 
@@ -80,7 +82,7 @@ def _read(path: Path) -> str:
             with path.open("rb") as stream:
                 raw = stream.read(documents.MAX_BYTES + 1)
         except OSError as error:
-            fault = f"cannot be read: {error.strerror}"
+            fault = phrase_of(ReasonCode.FILE_UNREADABLE, str(error.strerror))
     if fault == "does not exist":
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         raise Unreadable("BC003.no-file", file, file=file, near=near)

@@ -5,22 +5,23 @@ from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.metrics import ITERATION
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 
 AXES: Final = ("benchmark", "target")
 """Names of the axes of benchmarks: their ids, and their bench targets."""
 _OF_COMMANDS: Final = {
-    "command": "the command of a benchmark",
-    "shell": "the command of a benchmark",
-    "stdin": "the command of a benchmark",
-    "tuning": "the command of a benchmark",
-    "input": "the input of a benchmark",
-    "answer": "the output of a benchmark",
-    "prepare": "what runs before a benchmark",
-    "cleanup": "what runs after a benchmark",
-    "profile": "the profile of a benchmark",
-    "derived": "figures of benchmarks",
-    "metrics": "the metrics of a benchmark",
+    "command": ReasonCode.BENCH_COMMAND,
+    "shell": ReasonCode.BENCH_COMMAND,
+    "stdin": ReasonCode.BENCH_COMMAND,
+    "tuning": ReasonCode.BENCH_COMMAND,
+    "input": ReasonCode.BENCH_INPUT,
+    "answer": ReasonCode.BENCH_OUTPUT,
+    "prepare": ReasonCode.BENCH_BEFORE,
+    "cleanup": ReasonCode.BENCH_AFTER,
+    "profile": ReasonCode.BENCH_PROFILE,
+    "derived": ReasonCode.BENCH_FIGURES,
+    "metrics": ReasonCode.BENCH_METRICS,
 }
 """Keys without an effect on benchmarks, each with what it would decide."""
 
@@ -32,7 +33,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         return
     for key, what in _OF_COMMANDS.items():
         if key in spec.model_fields_set:
-            yield scenario.key_problem((key,), "BC108.key-without-benches", key=key, what=what)
+            code = "BC108.key-without-benches"
+            yield scenario.key_problem((key,), code, key=key, what=Reason(what))
     for name in spec.axes:
         if name in AXES:
             yield scenario.key_problem(("axes", name), "BC108.axis-of-benches", name=name)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from bench_framework.errors import Position, Problem
 from bench_framework.model.plan.build_spec import BUILTIN
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
 from bench_framework.scenario.document import Path, suggest
@@ -21,13 +22,15 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _never_run(scenario)
     spec = scenario.spec
     axes = [axis for axis in scenario.axes.values() if axis.changes(("command",))]
-    reason = ""
+    reason = None
     if spec.worker.command is None or spec.worker.contract or spec.shell:
-        reason = "needs `worker: {command: […]}` without `contract` and `shell`"
+        reason = ReasonCode.NEEDS_PLAIN_COMMAND
     elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
-        reason = "is possible for one axis only, which is not an input axis"
+        reason = ReasonCode.ONE_AXIS_ONLY
     for axis in axes if reason else ():
-        yield scenario.key_problem(("axes", axis.name), "BC108.command-value", reason=reason)
+        yield scenario.key_problem(
+            ("axes", axis.name), "BC108.command-value", reason=reason and Reason(reason)
+        )
     yield from _unused(scenario)
     yield from _bundled(scenario)
     yield from _tuning(scenario)
@@ -108,17 +111,17 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
         elif item.name in template.SLOTS or (item.name in scenario.axes and _is_of_build(path)):
-            reason = f"this scenario has no `{'server' if item.name == 'port' else item.name}`"
+            reason = Reason(ReasonCode.LACKS_KEY, "server" if item.name == "port" else item.name)
             if item.name in scenario.axes:
-                reason = "an axis used in `input` cannot change the build"
+                reason = Reason(ReasonCode.AXIS_OF_INPUT)
             elif item.name == "output":
-                reason = "it is available only in `input.command`"
+                reason = Reason(ReasonCode.ONLY_INPUT_COMMAND)
             elif not slots:
-                reason = "it is available only in commands"
+                reason = Reason(ReasonCode.ONLY_COMMANDS)
             elif path[:1] == ("tuning",):
-                reason = "`tuning` runs once, before all inputs"
+                reason = Reason(ReasonCode.BEFORE_INPUTS)
             elif item.name == "tuning" and path[-3:-1] == _TRAIN:
-                reason = "`tuning` runs after all builds"
+                reason = Reason(ReasonCode.AFTER_BUILDS)
             key = "BC109.placeholder-not-here"
             yield Problem.create(key, file, at, written=written, reason=reason)
         else:

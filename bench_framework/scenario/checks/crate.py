@@ -7,6 +7,7 @@ from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
 from bench_framework.model.plan.build_spec import BUILTIN
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
 from bench_framework.scenario.definition import Scenario
@@ -54,7 +55,10 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
         path = Path(scenario.resolve(setting.patch))
         if (fault := fault_of(path)) or not path.stat().st_size:
             yield scenario.value_problem(
-                (*place, "patch"), "BC301.patch", patch=setting.patch, fault=fault or "is empty"
+                (*place, "patch"),
+                "BC301.patch",
+                patch=setting.patch,
+                fault=fault or Reason(ReasonCode.EMPTY_FILE),
             )
 
 

@@ -21,6 +21,7 @@ from bench_framework.model.plan.declared_metrics import (
     DeclaredMetric,
     InstructionPolicy,
 )
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
@@ -136,32 +137,32 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
                 place,
                 "BC206.metric-cannot-be-judged",
                 metric=metric,
-                reason=reason,
+                reason=Reason(reason),
                 **similar(metric, known),
             )
 
 
-def _refusal(scenario: Scenario, metric: str) -> str:
-    """Return why a metric cannot be judged, or an empty text if it can or is not known yet."""
+def _refusal(scenario: Scenario, metric: str) -> ReasonCode | None:
+    """Return why a metric cannot be judged, or `None` if it can or is not known yet."""
     benches = scenario.spec.worker.bench is not None
     if metric in METRICS and benches != (metric == ITERATION) and not is_exact(metric):
-        return "a harness decides how long a process takes" if benches else "it needs `bench`"
+        return ReasonCode.HARNESS_DECIDES if benches else ReasonCode.NEEDS_BENCH
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
-        return "" if part.direction != "none" else "it has no `direction`"
+        return None if part.direction != "none" else ReasonCode.NEEDS_DIRECTION
     if kind is None:
-        unknown = "this worker reports no metrics, and `metrics` does not declare it"
-        return "" if scenario.spec.worker.follows_protocol else unknown
+        follows = scenario.spec.worker.follows_protocol
+        return None if follows else ReasonCode.REPORTS_NO_METRICS
     if metric == "build_time":
-        return "each variant is built only once"
+        return ReasonCode.BUILT_ONCE
     if kind.judged == "shown":
         derived = kind.source == DERIVED
-        return "it is computed from other metrics" if derived else "it is for information only"
+        return ReasonCode.COMPUTED if derived else ReasonCode.INFORMATION_ONLY
     if kind.kernel_key and not scenario.spec.worker.follows_protocol:
-        return "without the worker protocol it is counted in only one run"
+        return ReasonCode.COUNTED_ONCE
     if kind.source == BUILD and scenario.spec.worker.command is not None:
-        return "nothing is built, all variants run one program"
-    return ""
+        return ReasonCode.NOTHING_BUILT
+    return None
 
 
 def _limits(scenario: Scenario) -> Iterator[Problem]:
