@@ -220,6 +220,10 @@ class ReasonCode(StrEnum):
     NO_MANIFEST = "no-manifest"
     NO_FOLDER = "no-folder"
 
+    # The origin of alternatives among features.
+    BY_NAMES = "by-names"
+    BY_CFG = "by-cfg"
+
     # A combination that is not in the plan.
     UNSELECTED = "unselected"
     PAIRED_AXES = "paired-axes"

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from bench_framework.model.reasons import Reason, ReasonCode
+
 ALLOCATOR: Final = "allocator"
 NAMES: Final = {
     ALLOCATOR: r"(?:tikv-)?(jemalloc|mimalloc|snmalloc|tcmalloc|rpmalloc|dlmalloc)(?:ator)?",
@@ -34,7 +36,7 @@ class Group:
 
     axis: str
     features: Mapping[str, str]
-    reason: str
+    reason: Reason
 
 
 def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> list[Group]:
@@ -47,14 +49,15 @@ def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> lis
         if axis and (value not in members or members[value] in closure(features, [name])):
             members[value] = name
     result = [
-        Group(axis, members, "by their names")
+        Group(axis, members, Reason(ReasonCode.BY_NAMES))
         for axis, members in by_axis.items()
         if axis and len(members) > (axis != ALLOCATOR)
     ]
     taken = {name for group in result for name in group.features.values()}
     for number, part in enumerate(_components(_exclusive(sources), set(features) - taken)):
         axis = f"feature-{number + 1}" if number else "feature"
-        result.append(Group(axis, {name: name for name in sorted(part)}, "by `cfg` in the sources"))
+        members = {name: name for name in sorted(part)}
+        result.append(Group(axis, members, Reason(ReasonCode.BY_CFG)))
     return result
 
 

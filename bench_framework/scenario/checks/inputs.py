@@ -51,8 +51,8 @@ def _not_one_file(scenario: Scenario, part: InputPart) -> Iterator[Problem]:
     if not folder and part.files is None:
         return
     if scenario.spec.stdin is not None and "input" in template.names(scenario.spec.stdin):
-        files, key = "a folder" if folder else "several files", "BC108.stdin-of-several-files"
-        yield scenario.value_problem(("stdin",), key, folder=files)
+        key = "BC108.stdin-of-several-files"
+        yield scenario.value_problem(("stdin",), key, folder=folder)
     for path, text, _ in commands.templated(scenario):
         whole = folder or scenario.spec.shell or text == "{input}" or path[0] == "stdin"
         if not whole and "input" in template.names(text):

@@ -23,18 +23,19 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     counts = [len(axis.settings) for axis in scenario.axes.values()]
     size = math.prod(counts)
     equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
-    equation += grouped(size)
+    product = {"equation": equation, "size": grouped(size)}
     if size > MAX_PRODUCT:
-        count = f"{equation}, limit {grouped(MAX_PRODUCT, ' ')}"
-        yield _too_many(scenario, "BC203.combinations", count)
+        limit = grouped(MAX_PRODUCT, " ")
+        yield _too_many(scenario, "BC203.combinations", limit=limit, **product)
         return
     matrix = combine(scenario)
     for index in sorted(matrix.unused):
         yield scenario.value_problem(("exclude", index), "BC202")
     if len(matrix.measured) > MAX_CELLS:
-        remaining = f", {grouped(len(matrix.measured), ' ')} not excluded" if matrix.holes else ""
-        count = f"{equation}{remaining}, limit {grouped(MAX_CELLS, ' ')}"
-        yield _too_many(scenario, "BC203.configurations", count)
+        measured = grouped(len(matrix.measured), " ") if matrix.holes else ""
+        limit = grouped(MAX_CELLS, " ")
+        key = "BC203.configurations"
+        yield _too_many(scenario, key, limit=limit, measured=measured, **product)
         return
     if not matrix.measured:
         yield scenario.key_problem(("axes",), "BC208")
@@ -46,10 +47,10 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     yield from _same_program(scenario, expansion, pairs)
 
 
-def _too_many(scenario: Scenario, key: str, count: str) -> Problem:
+def _too_many(scenario: Scenario, key: str, /, **values: str) -> Problem:
     names = list(scenario.spec.axes)
     pair = f"`pairs: [{names[-2]}, {names[-1]}]`, " if len(names) > 1 else ""
-    return scenario.key_problem(("axes",), key, count=count, pair=pair)
+    return scenario.key_problem(("axes",), key, pair=pair, **values)
 
 
 def _same_program(

@@ -81,8 +81,8 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
             yield scenario.value_problem((*path, "tool"), "BC108.perf-without-caches")
         return
     if name in METRICS:
-        use = "" if METRICS[name].judged == "shown" else " and use it in `judge`"
-        yield scenario.key_problem(path, "BC108.built-in-metric", name=name, use=use)
+        judged = METRICS[name].judged != "shown"
+        yield scenario.key_problem(path, "BC108.built-in-metric", name=name, judged=judged)
         return
     if part.source is None:
         yield scenario.key_problem(path, "BC107.metric-without-from", name=name)

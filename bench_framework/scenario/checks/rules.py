@@ -10,6 +10,7 @@ from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.text.errors import error_text
+from bench_framework.text.names import listed
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -46,7 +47,7 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
         if wrong:
             continue
         if missing:
-            names = " and ".join(f"`{axis.name}`" for axis in missing)
+            names = listed(f"`{axis.name}`" for axis in missing)
             open_values = "; add ".join(
                 f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
             )

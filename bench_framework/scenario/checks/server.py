@@ -23,8 +23,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     if spec.command is None:
         yield scenario.key_problem(place, "BC107.server-without-client")
     if spec.worker.bench is not None or spec.worker.follows_protocol:
-        what = "`worker.bench`" if spec.worker.bench is not None else "the worker protocol"
-        yield scenario.key_problem(place, "BC108.server-of-worker", what=what)
+        benches = spec.worker.bench is not None
+        yield scenario.key_problem(place, "BC108.server-of-worker", bench=benches)
     for keys, names in (("axes", spec.axes), ("fixed", spec.fixed)):
         if PORT in names:
             yield scenario.key_problem((keys, PORT), "BC108.name-of-port")

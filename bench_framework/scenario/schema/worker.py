@@ -34,6 +34,7 @@ from bench_framework.scenario.schema.types import (
     refuse,
     refuse_unused,
 )
+from bench_framework.text.names import listed
 
 SOURCES: Final = ("registry", "crate", "git", "build", "command")
 """Keys of `worker` of which exactly one is given."""
@@ -113,7 +114,7 @@ class Worker(Part):
         given = [key for key in SOURCES if getattr(self, key) is not None]
         kinds = "`crate`, `git`, `registry`, `build` or `command`"
         need(given, "BC107.worker-without-program", kinds=kinds)
-        all_given = " and ".join(given)
+        all_given = listed(given)
         refuse(len(given) > 1, "BC108.several-programs", *given[1:2], kinds=kinds, given=all_given)
         name = self.registry or "crate"
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)

@@ -24,6 +24,7 @@ from bench_framework.foreign import fault_of, read_regular
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario import feature_groups, scalars
 from bench_framework.scenario.document import suggest
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
@@ -228,7 +229,7 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     for group in feature_groups.groups(features, _sources(package.folder / "src")):
         grouped |= set(group.features.values())
         values = feature_groups.settings(group, features)
-        text = f"{', '.join(values or group.features)} are alternatives, {group.reason}"
+        text = f"{', '.join(values or group.features)} are alternatives, {phrase(group.reason)}"
         if values:
             axes[group.axis] = values
         else:

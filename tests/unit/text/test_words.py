@@ -10,7 +10,7 @@ import pytest
 import bench_framework
 
 PACKAGE = Path(bench_framework.__file__).parent
-COMPUTING = ("stats", "compare", "claims", "features")
+COMPUTING = ("stats", "compare", "claims", "features", "scenario")
 WORDS = re.compile(r"[a-z]{2,},? [a-z]{2,}|^ [a-z]{2,}|[a-z]{2,} $")
 EXCEPTIONS = {
     "compare/functions.py": "a regular expression",
@@ -31,6 +31,17 @@ EXCEPTIONS = {
     "features/summary/claims.py": "the origin of a contrast",
     "features/summary/command_lines.py": "a state of outputs",
     "features/summary/confidence.py": "the subject of a claim, and a state of the control",
+    "scenario/bundled.py": "commands in YAML",
+    "scenario/checks/inputs.py": "a note at a line of a file",
+    "scenario/checks/published.py": "kinds of results",
+    "scenario/checks/rules.py": "keys and values to be added to a file",
+    "scenario/document.py": "messages of the YAML parser, and notes at lines of a file",
+    "scenario/expansion.py": "labels of inputs",
+    "scenario/load.py": "the name of an encoding, and a fault that is compared",
+    "scenario/revisions.py": "the question of a plan, and descriptions of its revisions",
+    "scenario/scalars.py": "kinds of values",
+    "scenario/schema/__init__.py": "the title of a JSON Schema",
+    "scenario/validation_errors.py": "a page of errors",
 }
 """Files with strings of several words, with the reason. Codes that records store look like words."""
 
