@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.policies import AnswerPolicy
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.text.numbers import shortest
 
 CONTEXT_LINES: Final = 10
@@ -28,12 +28,12 @@ LARGEST_INDENTED: Final = 4 << 20
 _NUMBER: Final = re.compile(rb"([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)")
 _FRACTIONAL: Final = re.compile(rb"[.eE]")
 _VARYING: Final = (
-    (ReasonCode.A_DATE, r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
-    (ReasonCode.A_TIME_OF_DAY, r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
-    (ReasonCode.A_TIME, r"[\d.]+ ?ms"),
-    (ReasonCode.A_TIME, r"[\d.]+ ?([nuµm]?s|min)\b"),
-    (ReasonCode.AN_ADDRESS, r"0x[0-9a-f]+"),
-    (ReasonCode.A_PATH, r"/tmp/\S+"),  # noqa: S108 -- a pattern
+    (PhraseCode.A_DATE, r"\d{4}-\d\d-\d\d([T ][\d:.]+Z?)?"),
+    (PhraseCode.A_TIME_OF_DAY, r"\d\d:\d\d(:\d\d(\.\d+)?)?"),
+    (PhraseCode.A_TIME, r"[\d.]+ ?ms"),
+    (PhraseCode.A_TIME, r"[\d.]+ ?([nuµm]?s|min)\b"),
+    (PhraseCode.AN_ADDRESS, r"0x[0-9a-f]+"),
+    (PhraseCode.A_PATH, r"/tmp/\S+"),  # noqa: S108 -- a pattern
 )
 """Patterns of texts that vary from run to run."""
 _LAST_DIGITS: Final = (1e-12, 1e-9, 1e-6)
@@ -72,7 +72,7 @@ class LineDifference:
         head = f"first difference: line {self.number}  (- baseline, + this cell)\n"
         return head + "".join(lines)
 
-    def advice(self, *, varying: bool = False, option: bool = False) -> Reason | None:
+    def advice(self, *, varying: bool = False, option: bool = False) -> Phrase | None:
         """Return what differs and the form of `answer` that would ignore it; `None` if unknown.
 
         `varying` is true for two runs of one command. A number is then not a wrong result. With `option`,
@@ -80,26 +80,26 @@ class LineDifference:
         """
         policy, form = self.policy, partial(_form, self.policy, option=option)
         if self.permuted:
-            return _differing(ReasonCode.THEIR_ORDER, form("compare", "sorted-lines"))
+            return _differing(PhraseCode.THEIR_ORDER, form("compare", "sorted-lines"))
         both = [(left, right) for left, right in self.pairs if left is not None is not right]
         if len(both) < len(self.pairs):
             return None
         texts = [(a.decode(errors="replace"), b.decode(errors="replace")) for a, b in both]
         if (keys := _json_keys(texts, policy)) is not None:
             if not keys:
-                return Reason(ReasonCode.EQUAL_JSON, form("compare", "json"))
+                return Phrase(PhraseCode.EQUAL_JSON, form("compare", "json"))
             ignored = f"{{ignore: [{', '.join((*policy.json_ignore, *keys))}]}}"
-            return Reason(ReasonCode.IN_KEYS, form("json", ignored))
+            return Phrase(PhraseCode.IN_KEYS, form("json", ignored))
         short = max(len(text) for pair in texts for text in pair) <= _LONGEST_SEARCHED
         for code, pattern in _VARYING if short else ():
             if _equal_without(pattern, texts):
                 return _differing(code, form("ignore", _ignored(policy, pattern)))
         for tolerance in _LAST_DIGITS:
             if all(_is_close(a, b, tolerance, integers=False) for a, b in both):
-                return _differing(ReasonCode.LAST_DIGITS, form("tolerance", shortest(tolerance)))
+                return _differing(PhraseCode.LAST_DIGITS, form("tolerance", shortest(tolerance)))
         pattern = _number_in_context(*texts[0]) if varying else ""
         if pattern and _equal_without(pattern, texts):
-            return _differing(ReasonCode.A_NUMBER, form("ignore", _ignored(policy, pattern)))
+            return _differing(PhraseCode.A_NUMBER, form("ignore", _ignored(policy, pattern)))
         return None
 
 
@@ -219,8 +219,8 @@ def _number_in_context(one: str, other: str) -> str:
     return re.sub(r"([.^$*+?{}\[\]\\|()])", r"\\\1", before) + r"[\d.]+" if before.strip() else ""
 
 
-def _differing(code: ReasonCode, form: Reason) -> Reason:
-    return Reason(ReasonCode.LINES_DIFFER, (Reason(code), form))
+def _differing(code: PhraseCode, form: Phrase) -> Phrase:
+    return Phrase(PhraseCode.LINES_DIFFER, (Phrase(code), form))
 
 
 def _ignored(policy: AnswerPolicy, pattern: str) -> str:
@@ -228,11 +228,11 @@ def _ignored(policy: AnswerPolicy, pattern: str) -> str:
     return f"[{', '.join(quoted)}]"
 
 
-def _form(policy: AnswerPolicy, key: str, value: str, *, option: bool) -> Reason:
+def _form(policy: AnswerPolicy, key: str, value: str, *, option: bool) -> Phrase:
     if option:
-        return Reason(ReasonCode.ANSWER_OPTION, _quoted(key, value))
+        return Phrase(PhraseCode.ANSWER_OPTION, _quoted(key, value))
     others = policy.edited or policy.file or policy.differs != "refuse" or policy.tolerance
-    return Reason(ReasonCode.ANSWER_KEY if others else ReasonCode.ANSWER_FORM, (key, value))
+    return Phrase(PhraseCode.ANSWER_KEY if others else PhraseCode.ANSWER_FORM, (key, value))
 
 
 def _quoted(key: str, value: str) -> str:

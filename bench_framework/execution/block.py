@@ -20,8 +20,8 @@ from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import fault_of
 from bench_framework.masking import masked_json
 from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.benches import Bench
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import SIGNAL_BASE, Block
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.store.journal import LineWriter
@@ -187,7 +187,7 @@ class BlockRunner:
         if finished.timed_out:
             return self._timed_out(block)
         if limited and self._printed > limited[1]:
-            return self._cut_output(block, ReasonCode.OUTPUT_TOO_LARGE)
+            return self._cut_output(block, PhraseCode.OUTPUT_TOO_LARGE)
         block = self._check_free_space(block) or self._read(
             target, block, finished, runs, log_start
         )
@@ -206,7 +206,7 @@ class BlockRunner:
     def _printed(self) -> int:
         return self._raw.stdout.stat().st_size if self._raw.stdout.is_file() else 0
 
-    def _cut_output(self, block: Block, code: ReasonCode) -> Block:
+    def _cut_output(self, block: Block, code: PhraseCode) -> Block:
         """Return the block as failed. Of its output, the first and last bytes are kept in a log."""
         log, output = self._raw.log(f"{block.cell_id}.stdout"), self._raw.stdout
         with writing(output), output.open("rb+") as file:
@@ -227,7 +227,7 @@ class BlockRunner:
             return None
         printed = self._printed
         if printed:
-            block = self._cut_output(block, ReasonCode.DISK_FILLED)
+            block = self._cut_output(block, PhraseCode.DISK_FILLED)
         if printed < LEAST_ROOM_BYTES or _free(self._raw.root) < LEAST_ROOM_BYTES:
             with writing(self._raw.root):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -237,7 +237,7 @@ class BlockRunner:
         self, target: Target, block: Block, finished: Finished, runs: int, log_start: int
     ) -> Block:
         if finished.signal is not None:
-            return _failed(block, phrase_of(ReasonCode.HYPERFINE_ENDED, finished.how))
+            return _failed(block, phrase_of(PhraseCode.HYPERFINE_ENDED, finished.how))
         try:
             text = self._raw.export.read_bytes()
             measured = hf.parse(text)
@@ -245,7 +245,7 @@ class BlockRunner:
             if (measured["peak_rss_bytes"] or 0) < least:
                 measured |= {"peak_rss_bytes": None, "peak_rss_source": None}
         except (OSError, CellError) as error:
-            missing = phrase_of(ReasonCode.HYPERFINE_SILENT, finished.how)
+            missing = phrase_of(PhraseCode.HYPERFINE_SILENT, finished.how)
             words = missing if isinstance(error, OSError) else str(error)
             return _failed(block, self._hyperfine_error(log_start) or words)
         stored = masked_json(text.decode(errors="replace")).encode()  # it contains the command
@@ -258,7 +258,7 @@ class BlockRunner:
         return self._check(target, block, runs)
 
     def _timed_out(self, block: Block) -> Block:
-        message = phrase_of(ReasonCode.TIMED_OUT_AFTER, self._timeout_s)
+        message = phrase_of(PhraseCode.TIMED_OUT_AFTER, self._timeout_s)
         return replace(block, status="timeout", message=message)
 
     def _check(self, target: Target, block: Block, runs: int) -> Block:
@@ -315,12 +315,12 @@ def failure_of(codes: Sequence[int | None], allowed: Sequence[int]) -> dict[str,
     for number, code in enumerate(codes, start=1):
         if code in allowed:
             continue
-        name, reason = None, Reason(ReasonCode.EXIT_STATUS, "unknown" if code is None else code)
+        name, reason = None, Phrase(PhraseCode.EXIT_STATUS, "unknown" if code is None else code)
         # hyperfine reports signal n as 128 + n. A program rarely exits with such a code.
         if code is not None and SIGNAL_BASE < code <= SIGNAL_BASE + LAST_SIGNAL:
             name = signal_name(code - SIGNAL_BASE)
-            reason = Reason(ReasonCode.KILLED_BY, name)
+            reason = Phrase(PhraseCode.KILLED_BY, name)
         if len(codes) > 1:
-            reason = Reason(ReasonCode.IN_RUN, (reason, number, len(codes)))
+            reason = Phrase(PhraseCode.IN_RUN, (reason, number, len(codes)))
         return {"message": phrase(reason), "signal": name}
     return None

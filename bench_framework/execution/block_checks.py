@@ -11,8 +11,8 @@ from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
 from bench_framework.execution.failures import block_event, failure_event, place_of, repeat
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Role
-from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
@@ -172,7 +172,7 @@ class BlockChecks:
             self._keep_reference(target)
         if first is None or first.digest == answer.digest:
             return block, []
-        block = replace(block, status="other-output", message=phrase_of(ReasonCode.ANSWERS_VARY))
+        block = replace(block, status="other-output", message=phrase_of(PhraseCode.ANSWERS_VARY))
         difference = self._difference(target)
         event = other_output_event(target, block, first, target.cell.label, difference)
         return block, state.new_event(varying_answer_event(target.cell, event, difference))

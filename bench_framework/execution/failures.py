@@ -17,8 +17,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.server import SERVER_LOG, Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import SIGNAL_BASE, Block, Event
 from bench_framework.scenario.selection import condition
 from bench_framework.store.layout import Raw
@@ -70,7 +70,7 @@ def repeat(reader: AnswerReader, target: Target, block: Block, raw: Raw) -> Repe
             return Repetition(error.line, succeeded)
         except OSError as error:
             return Repetition(
-                phrase_of(ReasonCode.STDERR_NOT_STORED, str(error.strerror)), succeeded
+                phrase_of(PhraseCode.STDERR_NOT_STORED, str(error.strerror)), succeeded
             )
         if failed:
             printed = bad_end and bool(first_lines(text_of(output)))

@@ -23,6 +23,7 @@ from bench_framework.execution.machine.processes import exists
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.foreign import text_of
 from bench_framework.masking import revealed
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.text.reasons import phrase_of
 
@@ -106,11 +107,11 @@ class Finished:
         if self.timed_out:
             return phrase_of(ReasonCode.TIMED_OUT)
         if self.overflowed:
-            return phrase_of(ReasonCode.PRINTED_TOO_MUCH)
+            return phrase_of(PhraseCode.PRINTED_TOO_MUCH)
         if self.signal is not None:
-            return phrase_of(ReasonCode.KILLED_BY, signal_name(self.signal))
+            return phrase_of(PhraseCode.KILLED_BY, signal_name(self.signal))
         return phrase_of(
-            ReasonCode.EXIT_STATUS, "unknown" if self.exit_code is None else self.exit_code
+            PhraseCode.EXIT_STATUS, "unknown" if self.exit_code is None else self.exit_code
         )
 
 

@@ -22,8 +22,8 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import MOST_CAPTURED, Command, Finished, Launcher
 from bench_framework.execution.target import ServerTarget, Target
 from bench_framework.foreign import in_one_line, read_regular, text_of
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.server import Server
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.text.numbers import shortest
 
@@ -96,7 +96,7 @@ class RunningServer:
     def _wait_until_ready(self) -> None:
         deadline = seconds() + self._spec.ready_s
         while not self._answers():
-            self.require_alive(ReasonCode.BEFORE_READY)
+            self.require_alive(PhraseCode.BEFORE_READY)
             if seconds() >= deadline:
                 self.kill()
                 limit, what = shortest(self._spec.ready_s), self._words.awaited
@@ -106,7 +106,7 @@ class RunningServer:
                 self._launcher.check_stop()
             time.sleep(POLL_S)
         # Another program may have taken the port between `free_port` and the start.
-        self.require_alive(ReasonCode.BEFORE_READY)
+        self.require_alive(PhraseCode.BEFORE_READY)
 
     def _is_taken(self) -> bool:
         """Return whether another program has the address. Raises `CellError`, BX207: it is not an address."""
@@ -128,11 +128,11 @@ class RunningServer:
         host, _, port = awaited.rpartition(":")
         return _accepts(host.strip("[]"), int(port))
 
-    def require_alive(self, when: ReasonCode) -> None:
+    def require_alive(self, when: PhraseCode) -> None:
         """Check that the server still runs. Raises `CellError`, BX207: it ended."""
         if self._launcher.ended:
             how = self._wait().how
-            raise CellError("BX207.ended", details=self._printed(), when=Reason(when), how=how)
+            raise CellError("BX207.ended", details=self._printed(), when=Phrase(when), how=how)
 
     def begin(self) -> None:
         """Mark the begin of a sample, for `usage`."""
@@ -177,7 +177,7 @@ class RunningServer:
             while not self._launcher.ended:
                 if seconds() >= deadline:
                     name, limit = self._spec.signal, shortest(STOP_S)
-                    what = f"SIG{name}" if name else Reason(ReasonCode.STOP_COMMAND)
+                    what = f"SIG{name}" if name else Phrase(PhraseCode.STOP_COMMAND)
                     raise CellError(
                         "BX207.not-stopped", details=self._printed(), what=what, limit=limit
                     )
@@ -259,9 +259,9 @@ class Servers:
             launcher.check_stop = self._launcher.check_stop
             server = RunningServer(launcher, target, self._log_of(name))
         try:
-            server.require_alive(ReasonCode.BETWEEN_SAMPLES)
+            server.require_alive(PhraseCode.BETWEEN_SAMPLES)
             yield server.target, server
-            server.require_alive(ReasonCode.WITH_CLIENT)
+            server.require_alive(PhraseCode.WITH_CLIENT)
         except BaseException:
             server.kill()
             raise

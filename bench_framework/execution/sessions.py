@@ -24,6 +24,7 @@ from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target, target_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
@@ -33,6 +34,7 @@ from bench_framework.store.layout import writing
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_size
+from bench_framework.text.reasons import phrase_of
 
 FOLDER: Final = ".benchctl-sessions"
 """Folder of the copies within that of generated inputs. Only one session of a machine measures at a time."""
@@ -83,15 +85,15 @@ def wait_for_session(record: Record, driver: Driver) -> None:
     driver.stop.check()
     measure, contents = record.plan.measure, record.contents
     number = next_session(record.plan, contents)
-    most = "at most " if measure.sessions_min is not None else ""
-    text = f"session {number} of {most}{measure.sessions}"
+    code = PhraseCode.SESSION if measure.sessions_min is None else PhraseCode.SESSION_AT_MOST
+    text = phrase_of(code, number, measure.sessions)
     driver.observer.notify(Message(text))
     last = (number - 2) * measure.session_rounds
     started = [b.started_at for b in contents.blocks if not b.warmup and b.round > last]
     if not started:
         return
     due = datetime.fromisoformat(started[0]) + timedelta(seconds=measure.every_s)
-    text, began = f"{text} at {due.astimezone():%H:%M}", seconds()
+    text, began = phrase_of(PhraseCode.SESSION_AT, text, f"{due.astimezone():%H:%M}"), seconds()
     while datetime.now(UTC) < due:
         driver.stop.check()
         driver.observer.notify(Waiting(text, seconds() - began))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution.progress import Message, Observer, SilentObserver, Update
+from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.text.reasons import phrase_of
 
 if TYPE_CHECKING:
     from bench_framework.execution.process import Launcher
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
 class Stop:
     """The stop request of the user. `level` 0: none; 1: after the current block; 2: at once.
 
-    `killed` ends the message after the run was killed.
+    `killed` is the end of the message after the run was killed.
     """
 
     def __init__(
         self,
         launcher: Launcher,
         observer: Observer | None = None,
-        killed: str = "its result is discarded",
+        killed: PhraseCode = PhraseCode.RESULT_DISCARDED,
     ) -> None:
         self.level = 0
         self._launcher = launcher
@@ -38,10 +40,9 @@ class Stop:
         self.level += 1
         if self.level > 1:
             self._launcher.kill_now()
-            self._observer.notify(Message(f"killed the running program; {self._killed}"))
+            self._observer.notify(Message(phrase_of(PhraseCode.KILLED, Phrase(self._killed))))
         else:
-            text = "stopping when the running program ends; press Ctrl-C again to kill it"
-            self._observer.notify(Message(text))
+            self._observer.notify(Message(phrase_of(PhraseCode.STOPPING)))
 
     def check(self) -> None:
         """Raise `Interrupted` if a stop was requested."""

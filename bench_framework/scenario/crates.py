@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.command_build import CommandBuild
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import feature_groups, template
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.schema.worker import Pgo, Setting, Worker
@@ -38,7 +38,7 @@ class CrateMissing(Exception):  # noqa: N818 -- checks turn it into a problem
     """A crate or package that does not exist. The reason states what is missing."""
 
     def __init__(
-        self, reason: Reason, *, package: bool = False, known: tuple[str, ...] = ()
+        self, reason: Phrase, *, package: bool = False, known: tuple[str, ...] = ()
     ) -> None:
         super().__init__(phrase(reason))
         self.package = package
@@ -55,9 +55,9 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         if name is None or package not in {None, name}:
             members = dict(_members(folder, manifest))
             if package not in members:
-                reason = Reason(ReasonCode.SEVERAL_PACKAGES)
+                reason = Phrase(PhraseCode.SEVERAL_PACKAGES)
                 if package:
-                    reason = Reason(ReasonCode.NO_PACKAGE, package)
+                    reason = Phrase(PhraseCode.NO_PACKAGE, package)
                 raise CrateMissing(reason, package=True, known=tuple(sorted(members)))
             name, (folder, manifest) = package, members[package]
         features, bins = _features(manifest), _bins(folder, name, manifest)
@@ -67,7 +67,7 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         }
         return Crate(name, tuple(sorted(features)), tuple(sorted(bins)), benches, enables)
     except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
-        raise CrateMissing(Reason(ReasonCode.MANIFEST_DAMAGED, str(error))) from None
+        raise CrateMissing(Phrase(PhraseCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -75,10 +75,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        code = ReasonCode.NO_MANIFEST if folder.is_dir() else ReasonCode.NO_FOLDER
-        raise CrateMissing(Reason(code)) from None
+        code = PhraseCode.NO_MANIFEST if folder.is_dir() else PhraseCode.NO_FOLDER
+        raise CrateMissing(Phrase(code)) from None
     except (OSError, ValueError) as error:
-        raise CrateMissing(Reason(ReasonCode.MANIFEST_DAMAGED, str(error))) from None
+        raise CrateMissing(Phrase(PhraseCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _members(

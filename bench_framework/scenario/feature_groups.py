@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 
 ALLOCATOR: Final = "allocator"
 NAMES: Final = {
@@ -36,7 +36,7 @@ class Group:
 
     axis: str
     features: Mapping[str, str]
-    reason: Reason
+    reason: Phrase
 
 
 def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> list[Group]:
@@ -49,7 +49,7 @@ def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> lis
         if axis and (value not in members or members[value] in closure(features, [name])):
             members[value] = name
     result = [
-        Group(axis, members, Reason(ReasonCode.BY_NAMES))
+        Group(axis, members, Phrase(PhraseCode.BY_NAMES))
         for axis, members in by_axis.items()
         if axis and len(members) > (axis != ALLOCATOR)
     ]
@@ -57,7 +57,7 @@ def groups(features: Mapping[str, Sequence[str]], sources: Iterable[str]) -> lis
     for number, part in enumerate(_components(_exclusive(sources), set(features) - taken)):
         axis = f"feature-{number + 1}" if number else "feature"
         members = {name: name for name in sorted(part)}
-        result.append(Group(axis, members, Reason(ReasonCode.BY_CFG)))
+        result.append(Group(axis, members, Phrase(PhraseCode.BY_CFG)))
     return result
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.foreign import fault_of
 from bench_framework.masking import mask_document
-from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
@@ -82,7 +82,7 @@ def _read(path: Path) -> str:
             with path.open("rb") as stream:
                 raw = stream.read(documents.MAX_BYTES + 1)
         except OSError as error:
-            fault = phrase_of(ReasonCode.FILE_UNREADABLE, str(error.strerror))
+            fault = phrase_of(PhraseCode.FILE_UNREADABLE, str(error.strerror))
     if fault == "does not exist":
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         raise Unreadable("BC003.no-file", file, file=file, near=near)

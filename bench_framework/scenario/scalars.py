@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.policies import HostPolicy, is_label
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.document import Scalar, is_null, suggest
 from bench_framework.text.errors import error_text
 from bench_framework.units import parse_duration, parse_percent
@@ -211,11 +211,11 @@ def host_labels(value: Any) -> tuple[str, ...]:
     """Read labels of hosts, each given once."""
     names = [text(word) for word in words(value)]
     for number, name in enumerate(names):
-        fault = ReasonCode.GIVEN_TWICE if name in names[:number] else None
+        fault = PhraseCode.GIVEN_TWICE if name in names[:number] else None
         if not is_label(name):
-            fault = ReasonCode.NO_LABEL
+            fault = PhraseCode.NO_LABEL
         if fault:
-            raise Refused("BC108.host-label", name=name, fault=Reason(fault))
+            raise Refused("BC108.host-label", name=name, fault=Phrase(fault))
     return tuple(names)
 
 

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Event, Severity
 from bench_framework.text.reasons import phrase
@@ -81,7 +82,7 @@ def error_text(key: str, values: Mapping[str, object], *, alone: bool = False) -
 
 
 def _filled(value: object) -> object:
-    return phrase(value) if value is None or isinstance(value, Reason) else value
+    return phrase(value) if value is None or isinstance(value, Reason | Phrase) else value
 
 
 def new_event(

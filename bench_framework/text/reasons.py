@@ -1,4 +1,4 @@
-"""The words of reasons, from ``reasons.toml``."""
+"""The words of reasons and phrases, from ``reasons.toml`` and ``phrases.toml``."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -6,6 +6,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
@@ -26,7 +27,10 @@ def _change(ratio: Interval) -> str:
     return f"{change.estimate}{'×' if change.times else ''} {change.bounds}"
 
 
-FILE: Final = Path(__file__).with_name("reasons.toml")
+FILES: Final = tuple(
+    (kind, Path(__file__).with_name(name))
+    for kind, name in ((ReasonCode, "reasons.toml"), (PhraseCode, "phrases.toml"))
+)
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
     "percent": format_percent,
@@ -41,6 +45,8 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "clock": format_clock,
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
+    "steps": partial(counted, noun="step"),
+    "completed": partial(counted, noun="completed round"),
     "crates": partial(counted, noun="crate"),
     "cells": partial(counted, noun="cell"),
     "comparisons": partial(counted, noun="comparison"),
@@ -53,20 +59,23 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 @cache
-def phrases() -> Mapping[ReasonCode, str]:
-    """Return the phrase of each code. Raises `ValueError`: the file has an unknown code."""
-    with FILE.open("rb") as file:
-        return {ReasonCode(code): text for code, text in tomllib.load(file).items()}
+def phrases() -> Mapping[ReasonCode | PhraseCode, str]:
+    """Return the phrase of each code. Raises `ValueError`: a file has an unknown code."""
+    texts: dict[ReasonCode | PhraseCode, str] = {}
+    for kind, file in FILES:
+        rows = tomllib.loads(file.read_text(encoding="utf-8"))
+        texts |= {kind(code): text for code, text in rows.items()}
+    return texts
 
 
 class _Part:
     """A part of a reason: a number in the format of the phrase, the phrase of a reason, or a text as it is."""
 
-    def __init__(self, value: Part) -> None:
+    def __init__(self, value: Part | Phrase) -> None:
         self._value = value
 
     def __format__(self, name: str) -> str:
-        if isinstance(self._value, Reason):
+        if isinstance(self._value, Reason | Phrase):
             return phrase(self._value)
         if isinstance(self._value, Difference):
             return condition(self._value)
@@ -80,18 +89,19 @@ class _All(list[_Part]):
         return separator.join(map(format, self))
 
 
-def phrase(reason: Reason | None) -> str:
+def phrase(reason: Reason | Phrase | None) -> str:
     """Return a reason in lower case without a full stop; empty without one."""
     if reason is None:
         return ""
     text = phrases()[reason.code]
-    if reason.place and "{place}" not in text:
+    place = reason.place if isinstance(reason, Reason) else ""
+    if place and "{place}" not in text:
         text = f"{{place}}: {text}"
     details = reason.detail if isinstance(reason.detail, tuple) else (reason.detail,)
     parts = _All(map(_Part, details))
-    return text.format(*parts, all=parts, place=reason.place)
+    return text.format(*parts, all=parts, place=place)
 
 
-def phrase_of(code: ReasonCode, *details: Part) -> str:
-    """Return the phrase of a reason that a file or an event stores as text."""
-    return phrase(Reason(code, details))
+def phrase_of(code: ReasonCode | PhraseCode, *details: Part | Phrase) -> str:
+    """Return a phrase that is stored or printed as text."""
+    return phrase(Phrase(code, details))

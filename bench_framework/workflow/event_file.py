@@ -11,8 +11,9 @@ from bench_framework.execution import progress
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.masking import masked_json
 from bench_framework.model.documents import events
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.store import layout
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.workflow.run_progress import Work, count_update
 
 
@@ -70,7 +71,7 @@ def _lines(update: progress.Update, work: Work | None) -> Iterator[events.AnyEve
         case progress.Message(text=text) | progress.RunEnded(text=text):
             yield events.MessageEvent(at=at, text=text)
         case progress.Waiting() if update.elapsed_s == 0:
-            yield events.MessageEvent(at=at, text=f"waiting for {update.reason}")
+            yield events.MessageEvent(at=at, text=phrase_of(PhraseCode.WAITING, update.reason))
         case _ if work is not None:
             yield from _measured(update, work, at)
 

@@ -30,6 +30,7 @@ from bench_framework.model.documents.gate import (
 )
 from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Judgement
@@ -37,9 +38,8 @@ from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import clause
-from bench_framework.units import counted
 from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
 from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
@@ -93,7 +93,7 @@ def gate_record(
     """
     folder = finding.resolve_measured(results, name, lambda text: observer.notify(Message(text)))
     if (first := first_pass_folder(folder)) != folder:
-        text = f"gate: {folder.name} is the confirmation of {first.name}; using {first.name}"
+        text = phrase_of(PhraseCode.IS_CONFIRMATION, folder.name, first.name)
         observer.notify(Message(text))
         folder = first
     record = Record.open(folder)
@@ -165,8 +165,8 @@ def confirm_here(
     _require_this_machine(record)
     plan = confirmation_plan(record.plan, first, record.id)
     assert plan is not None
-    most = counted(plan.measure.rounds_max, "round")
-    observer.notify(Message(f"gate: measuring {repetition(first)} again, in at most {most}"))
+    parts = repetition(first), plan.measure.rounds_max or 0
+    observer.notify(Message(phrase_of(PhraseCode.MEASURING_AGAIN, *parts)))
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
     contents = record.contents
     context = RunContext(
@@ -226,7 +226,7 @@ def _earlier_second(record: Record, observer: Observer) -> _Second | None:
     try:
         document = stored_gate(record.path)
     except errors.RecordError as error:
-        observer.notify(Message(f"gate: the earlier result cannot be used: {error.message}"))
+        observer.notify(Message(phrase_of(PhraseCode.EARLIER_UNUSABLE, error.message)))
         return None
     if document is None or document.confirmation is None:
         return None
@@ -242,7 +242,7 @@ def _earlier_second(record: Record, observer: Observer) -> _Second | None:
             cells = frozenset(cell.id for cell in second.plan.cells)
             rounds_min = second.plan.measure.rounds_min
     except errors.RecordError as error:
-        text = f"gate: the second measurement {name} cannot be used: {error.message}"
+        text = phrase_of(PhraseCode.SECOND_UNUSABLE, name, error.message)
         observer.notify(Message(text))
         return None
     return _Second(folder, hosts if len(hosts) == BOTH else (), cells, rounds_min)

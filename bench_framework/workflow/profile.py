@@ -15,6 +15,7 @@ from bench_framework.execution.profiling import profiles
 from bench_framework.execution.profiling.profiles import ProfilingOutcome
 from bench_framework.execution.progress import Message, Observer, PlanReady, Remark
 from bench_framework.execution.stop import Driver
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.profile import OTHER, ProfilePolicy, SamplerWanted, UnwindingWanted
 from bench_framework.model.record.profile import ProfileShares
@@ -109,7 +110,7 @@ def profile_record(
         record.require_manifest()
         policy = _policy_of(record.plan, options)
         cells = None if options.only is None else _selected(record.plan, options.only)
-        stopping = stop.Stop(launcher, observer, "profiles of completed runs are kept")
+        stopping = stop.Stop(launcher, observer, PhraseCode.PROFILES_REMAIN)
         driver = stop.Driver(launcher, host.environment(), observer, stopping)
         observer.notify(PlanReady(record.plan))
         with stopping.on_signals():

@@ -17,6 +17,7 @@ from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Driver
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.looks import allows_few_rounds, changed_keys
 from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
@@ -27,8 +28,7 @@ from bench_framework.store.layout import in_use
 from bench_framework.store.records import Record, plan_sha256
 from bench_framework.store.resuming import find_resumable, require_same
 from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 from bench_framework.workflow.run_options import (
     ALONE,
@@ -86,7 +86,7 @@ def run_scenario(name: str, options: RunOptions, observer: Observer) -> RunOutco
 
         require_readable(options.template)  # detects template errors before the measurement
     if plan.hosts is not None:
-        observer.notify(Message("measuring on this machine: `hosts` needs --scheduler ADDRESS"))
+        observer.notify(Message(phrase_of(PhraseCode.ON_THIS_MACHINE)))
     text = options.text or find_scenario(name).read_text(encoding="utf-8")
     return run_plan(plan, text, options, observer)
 
@@ -115,7 +115,7 @@ def run_plan(
     with open_driver(plan, observer) as driver:
         outcome = _run(plan, text, options, context, driver)
     if driver.stop.level and outcome.resume is None:
-        resume = f"interrupted after the measurement; {outcome.record} is complete"
+        resume = phrase_of(PhraseCode.INTERRUPTED_AFTER, str(outcome.record))
         outcome = replace(outcome, resume=resume, exit_code=errors.EXIT_INTERRUPTED)
     return outcome
 
@@ -187,8 +187,7 @@ def finish_record(
     failures = _failures(record.plan.variants, record.contents)
     code, resume = errors.EXIT_NOT_MEASURED if failures else errors.EXIT_DONE, None
     if stopped:
-        again = f"repeat it with `benchctl profile {record.path}`"
-        resume = f"profiling was stopped, everything else is complete; {again}"
+        resume = phrase_of(PhraseCode.PROFILING_STOPPED, str(record.path))
         code = errors.EXIT_INTERRUPTED
     events = tuple(record.contents.events)
     return RunOutcome(record.path, judgement, document, failures, resume, code, events)
@@ -264,11 +263,12 @@ def _record_for(
     text: str, options: RunOptions, context: RunContext, driver: Driver, prepared: Setup
 ) -> Record:
     plan, results, observer, looks = prepared.plan, options.results, driver.observer, list[Look]()
-    record, hint = _existing(plan, options, context.record, observer), "--fresh starts a new record"
+    record, hint = _existing(plan, options, context.record, observer), PhraseCode.FRESH_STARTS
     if record is not None and context.record is not None:
         from bench_framework.features.gate.measuring import reopening_looks
 
-        looks, hint = reopening_looks(record.plan, record.contents), "the gate needs more rounds"
+        looks = reopening_looks(record.plan, record.contents)
+        hint = PhraseCode.GATE_NEEDS_MORE
     elif record is not None:
         require_plan(record, plan)
     same = (prepared.host, prepared.builds, prepared.inputs)
@@ -276,8 +276,8 @@ def _record_for(
         record.discard()
         record = None
     elif record is not None:
-        done = counted(sum(record.contents.rounds.values()), "completed round")
-        observer.notify(Message(f"resuming {record.path} with {done} ({hint})"))
+        parts = str(record.path), sum(record.contents.rounds.values()), Phrase(hint)
+        observer.notify(Message(phrase_of(PhraseCode.RESUMING, *parts)))
     if record is None:
         at, numbers = utc_now(), context.numbers
         try:
@@ -341,9 +341,9 @@ def _measure(
 
         if same_program(plan, builds):
             one_round = ONE_ROUND
-            observer.notify(Message(f"gate: {phrase(one_round)}; one round compares their outputs"))
+            observer.notify(Message(phrase_of(PhraseCode.ONE_ROUND, one_round)))
     if plan.tuning and not tuning.is_done(record):
-        observer.notify(Message("tuning: running the tuning command before the measurement"))
+        observer.notify(Message(phrase_of(PhraseCode.TUNING)))
         tuning.tune(record, driver)
     few, tool = given is None and allows_few_rounds(plan), prepared.hyperfine
     try:
@@ -372,16 +372,16 @@ def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None
         observe_cells(gate.counting_plan(plan, worse), record, driver, limit_s)
 
 
-def _interrupted(record: Record | None, command: str) -> RunOutcome:
-    after = "starts again with the existing builds and inputs"
+def _interrupted(record: Record | None, command: str) -> Outcome:
+    after, path = Phrase(PhraseCode.STARTS_AGAIN), None
     if record is not None:
         record.skip_open_round()
         record.save()
         record.close()
-        done = counted(sum(record.contents.rounds.values()), "completed round")
-        after = f"resumes: {done} in {record.path}"
-    resume, path = f"interrupted; `{command}` {after}", record.path if record else None
-    return RunOutcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
+        done = sum(record.contents.rounds.values())
+        after, path = Phrase(PhraseCode.RESUMES, (done, str(record.path))), record.path
+    resume = phrase_of(PhraseCode.INTERRUPTED, command, after)
+    return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.BenchError, ...]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.benches.harness import Harness, NoTime, ids_of_list
-from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.phrases import PhraseCode
 
 _RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns/iter \(.*\).*")
 
@@ -16,10 +16,10 @@ _RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns
 def _read(_: Path, printed: str, bench: str) -> float:
     results = [m for line in printed.splitlines() if (m := _RESULT.fullmatch(line))]
     if len(results) != 1 or results[0][1] != bench:
-        raise NoTime(ReasonCode.LIBTEST_RESULTS, len(results), bench)
+        raise NoTime(PhraseCode.LIBTEST_RESULTS, len(results), bench)
     value = float(results[0][2].replace(",", ""))
     if value <= 0:
-        raise NoTime(ReasonCode.LIBTEST_ZERO)
+        raise NoTime(PhraseCode.LIBTEST_ZERO)
     return value * 1e-9
 
 

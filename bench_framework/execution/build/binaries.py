@@ -26,9 +26,9 @@ from bench_framework.execution.symbols import crate_of, plain_name
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, read_note, whole, write_note
 from bench_framework.text.errors import new_event
@@ -219,12 +219,12 @@ def add_control(
         copied = replace(build, control_path=str(stored.control))
         if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
-        reason = ReasonCode.COPY_DIFFERS
-    event = new_event("BX332", "note", program=source.name, reason=Reason(reason))
+        reason = PhraseCode.COPY_DIFFERS
+    event = new_event("BX332", "note", program=source.name, reason=Phrase(reason))
     return replace(build, control_path=build.path), event
 
 
-def _reason_not_to_copy(name: str, source: Path) -> ReasonCode | None:
+def _reason_not_to_copy(name: str, source: Path) -> PhraseCode | None:
     """Return the reason why a program must not be copied to another path; `None` if it may be.
 
     Some programs depend on their own path: the interpreter of a virtual environment finds its
@@ -232,14 +232,14 @@ def _reason_not_to_copy(name: str, source: Path) -> ReasonCode | None:
     still do other work (docs/method.md#aa-control).
     """
     if "/" not in name:
-        return ReasonCode.ON_PATH
+        return PhraseCode.ON_PATH
     if source.is_symlink():
-        return ReasonCode.SYMBOLIC_LINK
+        return PhraseCode.SYMBOLIC_LINK
     if (source.parent.parent / "pyvenv.cfg").exists():
-        return ReasonCode.VIRTUAL_ENVIRONMENT
+        return PhraseCode.VIRTUAL_ENVIRONMENT
     with source.open("rb") as file:
         head = file.read(4)
-    return None if may_be_copied(head) else ReasonCode.UNKNOWN_FORMAT
+    return None if may_be_copied(head) else PhraseCode.UNKNOWN_FORMAT
 
 
 def _same_result(

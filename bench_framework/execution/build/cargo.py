@@ -42,9 +42,11 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildFinished, Message, Observer
 from bench_framework.foreign import sha256_of, text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.record.run import Build
 from bench_framework.store.layout import writing
+from bench_framework.text.reasons import phrase_of
 
 BUILD_TIMEOUT_S: Final = 7200.0
 _BUILD_VARIABLE: Final = re.compile(
@@ -141,7 +143,7 @@ class Builder:
     def _fetch(self, spec: BuildSpec) -> sources.Released:
         root, name, version = self.cache / "registry", spec.registry, spec.version
         if not sources.note_of(root, name, version).is_file():
-            self.observer.notify(Message(f"fetching the sources of {name} {version}"))
+            self.observer.notify(Message(phrase_of(PhraseCode.FETCHING, name, version)))
         return sources.fetch(self.launcher, self.env, root, name, version)
 
     def compile(self, spec: BuildSpec, place: str, crate: Path, units: Path) -> Build:

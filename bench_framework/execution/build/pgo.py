@@ -20,10 +20,12 @@ from bench_framework.execution.process import Captured, Launcher, scratch_folder
 from bench_framework.execution.progress import Message
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of, text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.record.run import Build, PreparedInput, Training
 from bench_framework.store.layout import write_whole
+from bench_framework.text.reasons import phrase_of
 
 INSTRUMENT: Final = ("-Cprofile-generate=/dev/null",)
 """Flags of the instrumented build. Processes without ``LLVM_PROFILE_FILE`` write no profile."""
@@ -151,7 +153,7 @@ class Trainer:
         earlier = self.earlier.get(spec.id)
         profile = Path(earlier.path if earlier is not None else "")
         if earlier is not None and profile.is_file() and sha256_of(profile) == earlier.sha256:
-            builder.observer.notify(Message(f"keeping the profile of {label_of(spec)}"))
+            builder.observer.notify(Message(phrase_of(PhraseCode.SAME_PROFILE, label_of(spec))))
             return earlier
         tool, commands, skipped = self.tools[source_of(spec)], list[str](), list[BuildError]()
         with scratch_folder() as scratch:
@@ -160,13 +162,15 @@ class Trainer:
             for number, target in enumerate(self._targets(spec, instrumented, builder.env)):
                 words = (Path(w).name if w == target.binary else w for w in target.argv)
                 command = shlex.join(words)
-                builder.observer.notify(Message(f"training for {label_of(spec)}: {command}"))
+                text = phrase_of(PhraseCode.TRAINING, label_of(spec), command)
+                builder.observer.notify(Message(text))
                 try:
                     self._run(target, folder / f"{number}-%m-%p.profraw", command, builder.launcher)
                     commands.append(command)
                 except BuildError as error:
                     skipped.append(error)
-                    builder.observer.notify(Message(f"{error.message}; it is left out: {command}"))
+                    text = phrase_of(PhraseCode.TRAINING_LEFT_OUT, error.message, command)
+                    builder.observer.notify(Message(text))
                     for path in folder.glob(f"{number}-*"):
                         path.unlink()
             if not commands:

@@ -24,6 +24,7 @@ from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
 from bench_framework.model.metrics import INSTRUCTIONS
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.reasons import Difference, Reason, ReasonCode
 from bench_framework.model.record.run import CountStatus, Observation
@@ -34,7 +35,7 @@ _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"
 """Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
-_TOO_NEW: Final = Reason(ReasonCode.INSTRUCTION_TOO_NEW)
+_TOO_NEW: Final = Phrase(PhraseCode.INSTRUCTION_TOO_NEW)
 _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 
 
@@ -48,7 +49,7 @@ class Counter:
 
     tool: str
     under: Callable[[Path], Sequence[str]]
-    read: Callable[[Path], tuple[int | Reason, FunctionCosts | None]]
+    read: Callable[[Path], tuple[int | Phrase, FunctionCosts | None]]
 
 
 def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
@@ -70,9 +71,9 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         files = (f"--callgrind-out-file={folder}/counts.%p", f"--log-file={folder}/valgrind.%p")
         return [*words, *files]
 
-    def read(folder: Path) -> tuple[int | Reason, FunctionCosts | None]:
+    def read(folder: Path) -> tuple[int | Phrase, FunctionCosts | None]:
         count = read_valgrind(folder)
-        return count, None if isinstance(count, Reason) else read_functions(folder.glob("counts.*"))
+        return count, None if isinstance(count, Phrase) else read_functions(folder.glob("counts.*"))
 
     return Counter(version, under, read)
 
@@ -82,14 +83,14 @@ def _perf(program: str, launcher: Launcher, env: Mapping[str, str]) -> Counter:
     stat = [program, "stat", "-x", ",", "-e", "instructions:u"]
     output = launcher.capture([*stat, "--", "true"], env)
     counted = parse_perf(output.stderr)
-    if not output.ok or isinstance(counted, Reason):
-        reason = counted if isinstance(counted, Reason) else output.finished.how
+    if not output.ok or isinstance(counted, Phrase):
+        reason = counted if isinstance(counted, Phrase) else output.finished.how
         raise MachineError("BX250.perf", reason=reason)
 
     def under(folder: Path) -> Sequence[str]:
         return [*stat, "-o", f"{folder}/perf", "--"]
 
-    def read(folder: Path) -> tuple[int | Reason, None]:
+    def read(folder: Path) -> tuple[int | Phrase, None]:
         return parse_perf(text_of(folder / "perf")), None
 
     return Counter(version.replace("perf version", "perf"), under, read)
@@ -126,28 +127,28 @@ def count(
 
 def _rejection(
     outcome: SingleRun,
-    count: int | Reason | None,
+    count: int | Phrase | None,
     ran: Mapping[str, str],
     policy: InstructionPolicy,
-) -> Reason | None:
+) -> Phrase | None:
     """Return the reason why a count cannot be used; `None` if it can."""
     if count == _TOO_NEW:
         return _TOO_NEW
     if outcome.status == "timeout":
-        return Reason(ReasonCode.COUNTING_TOO_LONG, (policy.timeout_s, policy.tool))
+        return Phrase(PhraseCode.COUNTING_TOO_LONG, (policy.timeout_s, policy.tool))
     if outcome.status != "ok":
-        return Reason(ReasonCode.UNDER_TOOL, (policy.tool, str(outcome.message)))
-    if isinstance(count, Reason):
+        return Phrase(PhraseCode.UNDER_TOOL, (policy.tool, str(outcome.message)))
+    if isinstance(count, Phrase):
         return count
     effective = outcome.receipt.effective if outcome.receipt else {}
     changed = [axis for axis, value in effective.items() if ran.get(axis, value) != value]
     if not changed:
         return None
     modes = tuple(Difference(axis, ran[axis], effective[axis]) for axis in changed)
-    return Reason(ReasonCode.OTHER_MODE, (policy.tool, Reason(ReasonCode.MODE_DIFFERS, modes)))
+    return Phrase(PhraseCode.OTHER_MODE, (policy.tool, Reason(ReasonCode.MODE_DIFFERS, modes)))
 
 
-def read_valgrind(folder: Path) -> int | Reason:
+def read_valgrind(folder: Path) -> int | Phrase:
     """Add up the instructions in callgrind's files, or return the reason for none."""
     logs = {path.suffix: path.read_bytes() for path in folder.glob("valgrind.*")}
     if any(word in text for text in logs.values() for word in _NO_TRANSLATION):
@@ -155,10 +156,10 @@ def read_valgrind(folder: Path) -> int | Reason:
     files = {path.suffix: path.read_bytes() for path in folder.glob("counts.*")}
     counts = {process: _SUMMARY.findall(text) for process, text in files.items()}
     if not counts or not all(counts.values()):
-        silent, line = Reason(ReasonCode.VALGRIND_SILENT), _last_line(logs)
-        return Reason(ReasonCode.BECAUSE, (silent, line)) if line else silent
+        silent, line = Phrase(PhraseCode.VALGRIND_SILENT), _last_line(logs)
+        return Phrase(PhraseCode.BECAUSE, (silent, line)) if line else silent
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
-        return Reason(ReasonCode.FORKS_WITHOUT_EXEC)
+        return Phrase(PhraseCode.FORKS_WITHOUT_EXEC)
     return sum(int(number) for numbers in counts.values() for number in numbers)
 
 
@@ -168,14 +169,14 @@ def _last_line(logs: Mapping[str, bytes]) -> str:
     return texts[-1] if texts else ""
 
 
-def parse_perf(text: str) -> int | Reason:
+def parse_perf(text: str) -> int | Phrase:
     """Return the count of ``perf stat -x ,`` for ``instructions:u``, or the reason for none."""
     for line in text.splitlines():
         fields = line.split(",")
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
-                return Reason(ReasonCode.NO_HARDWARE_COUNTER)
+                return Phrase(PhraseCode.NO_HARDWARE_COUNTER)
             if fields[0].isdigit():
                 return int(fields[0])
-            return Reason(ReasonCode.PERF_NO_NUMBER, repr(fields[0]))
-    return Reason(ReasonCode.PERF_SILENT)
+            return Phrase(PhraseCode.PERF_NO_NUMBER, repr(fields[0]))
+    return Phrase(PhraseCode.PERF_SILENT)

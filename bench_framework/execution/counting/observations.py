@@ -32,9 +32,9 @@ from bench_framework.execution.sessions import Files, targets_of
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.plan.plan import Cell, Plan, Role
-from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Event, Observation
 from bench_framework.store import lines
 from bench_framework.store.records import Record
@@ -119,7 +119,7 @@ class CountingRuns:
 
     @property
     def _limit_reached(self) -> str:
-        return phrase_of(ReasonCode.COUNTING_LIMIT, self.limit_s or 0)
+        return phrase_of(PhraseCode.COUNTING_LIMIT, self.limit_s or 0)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""

@@ -14,8 +14,8 @@ from bench_framework.execution.server import Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.metrics import KERNEL_KEYS
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.policies import AnswerPolicy
-from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import CountStatus, Receipt
 from bench_framework.store.layout import Raw
 from bench_framework.text.reasons import phrase_of
@@ -134,12 +134,12 @@ class SingleRunner:
         if finished.killed:
             raise Interrupted("BX130.sample")
         if finished.timed_out:
-            return SingleRun("timeout", finished, phrase_of(ReasonCode.TIMED_OUT_AFTER, timeout_s))
+            return SingleRun("timeout", finished, phrase_of(PhraseCode.TIMED_OUT_AFTER, timeout_s))
         if finished.exit_code not in self.policy.exit_codes:
             printed = in_one_line(text_of(errors))
             message = finished.how
             if printed:
-                message = phrase_of(ReasonCode.BECAUSE, message, printed)
+                message = phrase_of(PhraseCode.BECAUSE, message, printed)
             return SingleRun("failed", finished, message)
         receipt, digest = None, expected
         try:
@@ -155,7 +155,7 @@ class SingleRunner:
             return SingleRun("failed", finished, error.line)
         if expected is not None and digest != expected:
             other = (digest or "")[:12]
-            words = phrase_of(ReasonCode.OTHER_THAN_TIMED, other, expected[:12])
+            words = phrase_of(PhraseCode.OTHER_THAN_TIMED, other, expected[:12])
             return SingleRun("failed", finished, words, receipt)
         return SingleRun("ok", finished, receipt=receipt)
 

@@ -18,8 +18,8 @@ from bench_framework.execution.machine.cached_pages import (
     drop_pages,
     resident_pages,
 )
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import CacheState
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.text.reasons import phrase
 
@@ -37,7 +37,7 @@ FROM_DEVICE: Final = 0.9
 A smaller share means that another process read the file at the same time. The limit is not 1
 because readahead rounds to its window and a hole in a file causes no read.
 """
-NOT_REPORTED: Final = Reason(ReasonCode.PAGES_NOT_REPORTED)
+NOT_REPORTED: Final = Phrase(PhraseCode.PAGES_NOT_REPORTED)
 STEP: Final = 1 << 20
 
 
@@ -114,13 +114,13 @@ class InputPages:
             all_pages += -(-size // page)
         return in_memory / all_pages if all_pages else 0.0
 
-    def reason_resident(self) -> Reason:
+    def reason_resident(self) -> Phrase:
         """Return the likely reason for pages that stay in memory after `drop`."""
-        kind, another = host.filesystem_of(self.path), Reason(ReasonCode.ANOTHER_READS)
+        kind, another = host.filesystem_of(self.path), Phrase(PhraseCode.ANOTHER_READS)
         if kind is not None and kind in host.IN_MEMORY:
-            return Reason(ReasonCode.KEEPS_FILES, kind)
+            return Phrase(PhraseCode.KEEPS_FILES, kind)
         if "drop" in self._without_effect and os.geteuid() != 0:
-            return Reason(ReasonCode.ONLY_ROOT_DROPS, another)
+            return Phrase(PhraseCode.ONLY_ROOT_DROPS, another)
         return another
 
 
@@ -150,7 +150,7 @@ def verify_state(
     if requested == "warm":
         if before is not None and before >= WARM_SHARE:
             return PageCache("warm", before)
-        cold = NOT_REPORTED if before is None else Reason(ReasonCode.NOT_IN_MEMORY, before)
+        cold = NOT_REPORTED if before is None else Phrase(PhraseCode.NOT_IN_MEMORY, before)
         return PageCache("unknown", before, why=phrase(cold))
     try:
         after = pages.resident()
@@ -158,23 +158,23 @@ def verify_state(
         after = None
     reason = _not_cold(pages.size, before, after, device_bytes)
     if reason is not None and before is not None and before > COLD_SHARE:
-        reason = Reason(ReasonCode.BECAUSE, (reason, pages.reason_resident()))
+        reason = Phrase(PhraseCode.BECAUSE, (reason, pages.reason_resident()))
     return PageCache("unknown" if reason else "cold", before, after, phrase(reason))
 
 
 def _not_cold(
     size: int, before: float | None, after: float | None, device_bytes: int | None
-) -> Reason | None:
+) -> Phrase | None:
     """Return the reason why a run was not verified as cold; `None` if it was."""
     if before is None or after is None:
         return NOT_REPORTED
     if before > COLD_SHARE:
-        return Reason(ReasonCode.STAYED_IN_MEMORY, before)
+        return Phrase(PhraseCode.STAYED_IN_MEMORY, before)
     if not device_bytes:
-        return Reason(ReasonCode.NOTHING_READ)
+        return Phrase(PhraseCode.NOTHING_READ)
     brought = max(0.0, after - before) * size
     if device_bytes < FROM_DEVICE * brought:
-        return Reason(ReasonCode.ANOTHER_READS_TOO, (device_bytes, brought))
+        return Phrase(PhraseCode.ANOTHER_READS_TOO, (device_bytes, brought))
     return None
 
 

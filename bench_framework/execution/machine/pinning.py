@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.errors import CellError
 from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.cpus import format_cpus, parse_cpus
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.text.reasons import phrase
 
 CPU_FOLDER: Final = "devices/system/cpu"
@@ -51,15 +51,15 @@ def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:
     spare = shared.pop() if len(shared) > MOST_CORES_WITHOUT_SPARE else None
     if total := interrupts.total():
         share, most = (interrupts[number] / total for number in (one, picks[-1]))
-        reason = Reason(ReasonCode.LEAST_INTERRUPTS, (one, share))
+        reason = Phrase(PhraseCode.LEAST_INTERRUPTS, (one, share))
         if picks[-1] != one:
-            reason = Reason(ReasonCode.FEWER_INTERRUPTS, (reason, picks[-1], most))
+            reason = Phrase(PhraseCode.FEWER_INTERRUPTS, (reason, picks[-1], most))
     else:
-        reason = Reason(ReasonCode.UNKNOWN_INTERRUPTS, one)
+        reason = Phrase(PhraseCode.UNKNOWN_INTERRUPTS, one)
     if one in isolated:
-        reason = Reason(ReasonCode.ISOLATED, reason)
+        reason = Phrase(PhraseCode.ISOLATED, reason)
     if spare is not None:
-        reason = Reason(ReasonCode.SPARE, (reason, spare))
+        reason = Phrase(PhraseCode.SPARE, (reason, spare))
     several = None if len(shared) == len(usable) else format_cpus(shared)
     return PinnedCpus(str(one), several, phrase(reason))
 

@@ -18,17 +18,16 @@ from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Driver, InterruptibleObserver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
 from bench_framework.model.plan.profile import ProfilePolicy, UnwindingWanted
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.profile import Frame, Profile, Stack, Unwinding
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase, phrase_of
-from bench_framework.units import counted
 
 FRAME_POINTERS: Final = ("-C", "force-frame-pointers=yes")
 KEYS: Final = {"debug": "line-tables-only", "strip": "false"}
@@ -50,11 +49,11 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     """
     none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
-        return replace(none, message=measured.message or phrase_of(ReasonCode.NEVER_BUILT))
+        return replace(none, message=measured.message or phrase_of(PhraseCode.NEVER_BUILT))
     if spec is None or not spec.by_cargo:
         path = Path(measured.path)
         if not path.is_file() or sha256_of(path) != measured.sha256:
-            return replace(none, message=phrase_of(ReasonCode.PROGRAM_CHANGED, str(path)))
+            return replace(none, message=phrase_of(PhraseCode.PROGRAM_CHANGED, str(path)))
         return measured
     launcher, env = driver.launcher, driver.env
     trained = use_flags(measured.training.path) if measured.training else ()
@@ -62,12 +61,12 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     builder = cargo.Builder(launcher, env, silent, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
-        changed = phrase_of(ReasonCode.SOURCES_CHANGED)
+        changed = phrase_of(PhraseCode.SOURCES_CHANGED)
         return replace(none, message=again.message or changed)
     build = replace(builder, observer=driver.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        cause = build.message or Reason(ReasonCode.CARGO_FAILED)
-        return replace(none, message=phrase_of(ReasonCode.NO_SYMBOLS, cause))
+        cause = build.message or Phrase(PhraseCode.CARGO_FAILED)
+        return replace(none, message=phrase_of(PhraseCode.NO_SYMBOLS, cause))
     return build
 
 
@@ -169,7 +168,7 @@ class _CellProfiler:
         builds = self.record.contents.builds_by_id
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
-            return phrase_of(ReasonCode.NEVER_BUILT)
+            return phrase_of(PhraseCode.NEVER_BUILT)
         if measured.id not in known:
             place = workplace(plan, driver.env)
             what = f"the builds of {plan.name}"
@@ -188,7 +187,7 @@ class _CellProfiler:
         with MachineLock(f"the profile of {plan.name}", driver.observer, driver.stop):
             self._run_all(target, unwinding)
         if not self.runs:
-            nothing = "; ".join(self.remarks) or phrase_of(ReasonCode.NO_RUN_SUCCEEDED)
+            nothing = "; ".join(self.remarks) or phrase_of(PhraseCode.NO_RUN_SUCCEEDED)
             return "" if self.stopped else nothing
         return self._build_profile(measured, binary, unwinding, remarks)
 
@@ -198,19 +197,19 @@ class _CellProfiler:
         for number in range(1, runs + 1):
             if self.driver.stop.level:
                 self.stopped = True
-                self.remarks.append(phrase_of(ReasonCode.STOPPED_AFTER, number - 1, runs))
+                self.remarks.append(phrase_of(PhraseCode.STOPPED_AFTER, number - 1, runs))
                 return
             if number == 1:
-                text = f"profiling {label} by {self.sampler.name}, {counted(runs, 'run')}"
+                text = phrase_of(PhraseCode.PROFILING, label, self.sampler.name, runs)
                 self.driver.observer.notify(Message(text))
             try:
                 reason = self._run(target, unwinding)
             except Interrupted:  # the user killed it
                 self.stopped = True
-                self.remarks.append(phrase_of(ReasonCode.STOPPED_IN, number, runs))
+                self.remarks.append(phrase_of(PhraseCode.STOPPED_IN, number, runs))
                 return
             if reason:
-                self.remarks.append(phrase_of(ReasonCode.OF_RUN, number, runs, reason))
+                self.remarks.append(phrase_of(PhraseCode.OF_RUN, number, runs, reason))
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
@@ -218,7 +217,7 @@ class _CellProfiler:
         def under(folder: Path) -> Sequence[str]:
             return self.sampler.under(folder, unwinding)
 
-        def read(folder: Path, finished: Finished) -> Samples | Reason | None:
+        def read(folder: Path, finished: Finished) -> Samples | Phrase | None:
             # If it timed out, the sampler was killed too and left an incomplete file.
             return None if finished.timed_out else self.sampler.read(folder)
 
@@ -228,7 +227,7 @@ class _CellProfiler:
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
-        if isinstance(run.output, Reason):
+        if isinstance(run.output, Phrase):
             return phrase(run.output)
         self.runs.append(run.output)
         return ""

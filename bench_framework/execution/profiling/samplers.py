@@ -24,7 +24,7 @@ from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.symbols import plain_name
 from bench_framework.foreign import text_of
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.record.functions import UNKNOWN
 from bench_framework.model.record.profile import Frame, Sampler as SamplerName, Unwinding
 from bench_framework.text.errors import error_text
@@ -42,7 +42,7 @@ CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
-NO_SAMPLES: Final = Reason(ReasonCode.PERF_RECORDED_NO_SAMPLES)
+NO_SAMPLES: Final = Phrase(PhraseCode.PERF_RECORDED_NO_SAMPLES)
 MOST_FRAMES: Final = 1 << 16
 """Most parsed frames that are kept. A text contains the offset in the function, so a program has many."""
 
@@ -86,14 +86,14 @@ class Perf:
         words = [*RECORD, "-e", self.event, "-F", str(self.frequency_hz), "--call-graph", graph]
         return [*words, "-o", str(folder / "perf.data"), "--"]
 
-    def read(self, folder: Path) -> Samples | Reason:
+    def read(self, folder: Path) -> Samples | Phrase:
         """Return the samples of a run, or the reason for none; `folder` has the file ``stderr``.
 
         Raises `MachineError` (BX232): the launcher died.
         """
         data, out, errors = (folder / name for name in ("perf.data", "script.txt", "script.stderr"))
         if not data.is_file():
-            return _with_output(Reason(ReasonCode.PERF_RECORDED_NOTHING), folder / "stderr")
+            return _with_output(Phrase(PhraseCode.PERF_RECORDED_NOTHING), folder / "stderr")
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
@@ -102,7 +102,7 @@ class Perf:
         )
         finished = self.launcher.run(script)
         if not finished.ok:
-            return _with_output(Reason(ReasonCode.PERF_SCRIPT, finished.how), errors)
+            return _with_output(Phrase(PhraseCode.PERF_SCRIPT, finished.how), errors)
         with out.open(encoding="utf-8", errors="replace") as lines:
             samples = read_samples(lines)
         return samples if samples.total else NO_SAMPLES
@@ -122,10 +122,10 @@ class Callgrind:
         out = folder / "callgrind.out"
         return [*CALLGRIND, "--dump-instr=no", f"--callgrind-out-file={out}.%p", "--"]
 
-    def read(self, folder: Path) -> Samples | Reason:
+    def read(self, folder: Path) -> Samples | Phrase:
         """Return the counts of a run, or the reason for none."""
         samples = samples_of(read_functions(folder.glob("callgrind.out.*")))
-        return samples if samples.total else Reason(ReasonCode.CALLGRIND_COUNTED_NOTHING)
+        return samples if samples.total else Phrase(PhraseCode.CALLGRIND_COUNTED_NOTHING)
 
 
 def samples_of(costs: FunctionCosts) -> Samples:
@@ -177,7 +177,7 @@ def find_perf(frequency_hz: int, launcher: Launcher, env: Mapping[str, str]) -> 
     if version is None:
         raise Refusal("BX350.no-perf")
     hertz = min(frequency_hz, perf_events.highest_frequency() or frequency_hz)
-    reason: str | Reason = ""
+    reason: str | Phrase = ""
     for event in EVENTS:
         perf = Perf(launcher, env, version, event, hertz)
         with scratch_folder() as name:
@@ -199,10 +199,10 @@ def _tail(path: Path) -> str:
     return " ".join(text_of(path).split()[-40:])
 
 
-def _with_output(reason: Reason, path: Path) -> Reason:
+def _with_output(reason: Phrase, path: Path) -> Phrase:
     """Return a reason with the end of the output of a program, if there is any."""
     tail = _tail(path)
-    return Reason(ReasonCode.WITH_OUTPUT, (reason, tail)) if tail else reason
+    return Phrase(PhraseCode.WITH_OUTPUT, (reason, tail)) if tail else reason
 
 
 def read_samples(lines: Iterable[str]) -> Samples:

@@ -24,6 +24,7 @@ from bench_framework.extensions.bisect.model import (
 )
 from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -39,7 +40,7 @@ from bench_framework.scenario.selection import select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import write_whole, writing
 from bench_framework.store.records import Record
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import clause
 from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
@@ -118,8 +119,8 @@ class Search:
         weakref.finalize(self, lock.close)
         # Steps of a process with the same search are awaited and read, not repeated.
         with writing(self._file):
-            text = progress.Message("bisect: waiting for another process with the same search")
-            lock.enter_context(locked(self._file.parent, partial(observer.notify, text)))
+            waits = partial(self.say, phrase_of(PhraseCode.SEARCH_WAITS))
+            lock.enter_context(locked(self._file.parent, waits))
         scenario = plan.name if options.text else name
         self.state = Bisection(1, scenario, find, judge.headline, judge.level, commits)
         if self._file.is_file() and not options.fresh:
@@ -129,8 +130,7 @@ class Search:
                 read_regular(self._file),
                 key="BX411.search-not-readable",
             )
-            steps = counted(len(self.state.steps), "step")
-            self.say(f"continuing after {steps} (--fresh repeats them)")
+            self.say(phrase_of(PhraseCode.SEARCH_CONTINUES, len(self.state.steps)))
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
@@ -162,8 +162,11 @@ class Search:
         if self.commit is None or len(self.commit.parents) == 1:
             return None
         base, head, *others = self.commit.parents
-        rest = f"; not searched: {', '.join(parent[:9] for parent in others)}" if others else ""
-        self.say(f"{self.commit.short} is a merge; searching its branch {head[:9]}{rest}")
+        line = Phrase(PhraseCode.SEARCHING_BRANCH, (self.commit.short, head[:9]))
+        if others:
+            rest = ", ".join(parent[:9] for parent in others)
+            line = Phrase(PhraseCode.NOT_SEARCHED, (line, rest))
+        self.say(phrase(line))
         return self._again(options=replace(self._options, base=base, head=head))
 
     def judge_head(self) -> tuple[SearchStep, int]:

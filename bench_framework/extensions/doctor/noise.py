@@ -31,6 +31,7 @@ from bench_framework.extensions.doctor.noise_rates import (
 from bench_framework.extensions.doctor.reference_programs import ReferenceProgram
 from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import schedule
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Host
@@ -86,7 +87,7 @@ def examine_noise(
     """
     require_linux()
     with process.Launcher() as launcher:
-        stopping = stop.Stop(launcher, observer, "earlier results are kept")
+        stopping = stop.Stop(launcher, observer, PhraseCode.RESULTS_REMAIN)
         with (
             stopping.on_signals(),
             process.scratch_folder() as scratch,

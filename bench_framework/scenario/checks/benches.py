@@ -5,23 +5,23 @@ from typing import Final
 
 from bench_framework.errors import Problem
 from bench_framework.model.metrics import ITERATION
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.scenario.definition import Scenario
 
 AXES: Final = ("benchmark", "target")
 """Names of the axes of benchmarks: their ids, and their bench targets."""
 _OF_COMMANDS: Final = {
-    "command": ReasonCode.BENCH_COMMAND,
-    "shell": ReasonCode.BENCH_COMMAND,
-    "stdin": ReasonCode.BENCH_COMMAND,
-    "tuning": ReasonCode.BENCH_COMMAND,
-    "input": ReasonCode.BENCH_INPUT,
-    "answer": ReasonCode.BENCH_OUTPUT,
-    "prepare": ReasonCode.BENCH_BEFORE,
-    "cleanup": ReasonCode.BENCH_AFTER,
-    "profile": ReasonCode.BENCH_PROFILE,
-    "derived": ReasonCode.BENCH_FIGURES,
-    "metrics": ReasonCode.BENCH_METRICS,
+    "command": PhraseCode.BENCH_COMMAND,
+    "shell": PhraseCode.BENCH_COMMAND,
+    "stdin": PhraseCode.BENCH_COMMAND,
+    "tuning": PhraseCode.BENCH_COMMAND,
+    "input": PhraseCode.BENCH_INPUT,
+    "answer": PhraseCode.BENCH_OUTPUT,
+    "prepare": PhraseCode.BENCH_BEFORE,
+    "cleanup": PhraseCode.BENCH_AFTER,
+    "profile": PhraseCode.BENCH_PROFILE,
+    "derived": PhraseCode.BENCH_FIGURES,
+    "metrics": PhraseCode.BENCH_METRICS,
 }
 """Keys without an effect on benchmarks, each with what it would decide."""
 
@@ -34,7 +34,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for key, what in _OF_COMMANDS.items():
         if key in spec.model_fields_set:
             code = "BC108.key-without-benches"
-            yield scenario.key_problem((key,), code, key=key, what=Reason(what))
+            yield scenario.key_problem((key,), code, key=key, what=Phrase(what))
     for name in spec.axes:
         if name in AXES:
             yield scenario.key_problem(("axes", name), "BC108.axis-of-benches", name=name)

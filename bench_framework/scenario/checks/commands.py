@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from bench_framework.errors import Position, Problem
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import BUILTIN
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
 from bench_framework.scenario.document import Path, suggest
@@ -24,12 +24,12 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     axes = [axis for axis in scenario.axes.values() if axis.changes(("command",))]
     reason = None
     if spec.worker.command is None or spec.worker.contract or spec.shell:
-        reason = ReasonCode.NEEDS_PLAIN_COMMAND
+        reason = PhraseCode.NEEDS_PLAIN_COMMAND
     elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
-        reason = ReasonCode.ONE_AXIS_ONLY
+        reason = PhraseCode.ONE_AXIS_ONLY
     for axis in axes if reason else ():
         yield scenario.key_problem(
-            ("axes", axis.name), "BC108.command-value", reason=reason and Reason(reason)
+            ("axes", axis.name), "BC108.command-value", reason=reason and Phrase(reason)
         )
     yield from _unused(scenario)
     yield from _bundled(scenario)
@@ -111,17 +111,17 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
         elif item.name in template.SLOTS or (item.name in scenario.axes and _is_of_build(path)):
-            reason = Reason(ReasonCode.LACKS_KEY, "server" if item.name == "port" else item.name)
+            reason = Phrase(PhraseCode.LACKS_KEY, "server" if item.name == "port" else item.name)
             if item.name in scenario.axes:
-                reason = Reason(ReasonCode.AXIS_OF_INPUT)
+                reason = Phrase(PhraseCode.AXIS_OF_INPUT)
             elif item.name == "output":
-                reason = Reason(ReasonCode.ONLY_INPUT_COMMAND)
+                reason = Phrase(PhraseCode.ONLY_INPUT_COMMAND)
             elif not slots:
-                reason = Reason(ReasonCode.ONLY_COMMANDS)
+                reason = Phrase(PhraseCode.ONLY_COMMANDS)
             elif path[:1] == ("tuning",):
-                reason = Reason(ReasonCode.BEFORE_INPUTS)
+                reason = Phrase(PhraseCode.BEFORE_INPUTS)
             elif item.name == "tuning" and path[-3:-1] == _TRAIN:
-                reason = Reason(ReasonCode.AFTER_BUILDS)
+                reason = Phrase(PhraseCode.AFTER_BUILDS)
             key = "BC109.placeholder-not-here"
             yield Problem.create(key, file, at, written=written, reason=reason)
         else:

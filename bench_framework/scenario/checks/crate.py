@@ -6,8 +6,8 @@ from pathlib import Path
 from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import BUILTIN
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
 from bench_framework.scenario.definition import Scenario
@@ -58,7 +58,7 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
                 (*place, "patch"),
                 "BC301.patch",
                 patch=setting.patch,
-                fault=fault or Reason(ReasonCode.EMPTY_FILE),
+                fault=fault or Phrase(PhraseCode.EMPTY_FILE),
             )
 
 

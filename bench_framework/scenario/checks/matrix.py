@@ -21,21 +21,20 @@ TOO_MANY: Final = "BC203"
 def check(scenario: Scenario) -> Iterator[Problem]:
     """Yield the problems of the whole matrix. Names and values must be valid."""
     counts = [len(axis.settings) for axis in scenario.axes.values()]
-    size = math.prod(counts)
+    product = math.prod(counts)
     equation = f"{' × '.join(map(str, counts))} = " if len(counts) > 1 else ""
-    product = {"equation": equation, "size": grouped(size)}
-    if size > MAX_PRODUCT:
-        limit = grouped(MAX_PRODUCT, " ")
-        yield _too_many(scenario, "BC203.combinations", limit=limit, **product)
+    size = grouped(product)
+    if product > MAX_PRODUCT:
+        limit, key = grouped(MAX_PRODUCT, " "), "BC203.combinations"
+        yield _too_many(scenario, key, equation=equation, size=size, limit=limit)
         return
     matrix = combine(scenario)
     for index in sorted(matrix.unused):
         yield scenario.value_problem(("exclude", index), "BC202")
     if len(matrix.measured) > MAX_CELLS:
         measured = grouped(len(matrix.measured), " ") if matrix.holes else ""
-        limit = grouped(MAX_CELLS, " ")
-        key = "BC203.configurations"
-        yield _too_many(scenario, key, limit=limit, measured=measured, **product)
+        limit, key = grouped(MAX_CELLS, " "), "BC203.configurations"
+        yield _too_many(scenario, key, equation=equation, size=size, measured=measured, limit=limit)
         return
     if not matrix.measured:
         yield scenario.key_problem(("axes",), "BC208")

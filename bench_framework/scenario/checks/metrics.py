@@ -15,13 +15,13 @@ from bench_framework.model.metrics import (
     SIMULATED,
     is_exact,
 )
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.declared_metrics import (
     COUNTS_OF_GATE,
     UNITS,
     DeclaredMetric,
     InstructionPolicy,
 )
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.scenario.schema.measure import COUNTER_KEYS, SOURCE_KEYS, MetricPart
@@ -137,31 +137,31 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
                 place,
                 "BC206.metric-cannot-be-judged",
                 metric=metric,
-                reason=Reason(reason),
+                reason=Phrase(reason),
                 **similar(metric, known),
             )
 
 
-def _refusal(scenario: Scenario, metric: str) -> ReasonCode | None:
+def _refusal(scenario: Scenario, metric: str) -> PhraseCode | None:
     """Return why a metric cannot be judged, or `None` if it can or is not known yet."""
     benches = scenario.spec.worker.bench is not None
     if metric in METRICS and benches != (metric == ITERATION) and not is_exact(metric):
-        return ReasonCode.HARNESS_DECIDES if benches else ReasonCode.NEEDS_BENCH
+        return PhraseCode.HARNESS_DECIDES if benches else PhraseCode.NEEDS_BENCH
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
-        return None if part.direction != "none" else ReasonCode.NEEDS_DIRECTION
+        return None if part.direction != "none" else PhraseCode.NEEDS_DIRECTION
     if kind is None:
         follows = scenario.spec.worker.follows_protocol
-        return None if follows else ReasonCode.REPORTS_NO_METRICS
+        return None if follows else PhraseCode.REPORTS_NO_METRICS
     if metric == "build_time":
-        return ReasonCode.BUILT_ONCE
+        return PhraseCode.BUILT_ONCE
     if kind.judged == "shown":
         derived = kind.source == DERIVED
-        return ReasonCode.COMPUTED if derived else ReasonCode.INFORMATION_ONLY
+        return PhraseCode.COMPUTED if derived else PhraseCode.INFORMATION_ONLY
     if kind.kernel_key and not scenario.spec.worker.follows_protocol:
-        return ReasonCode.COUNTED_ONCE
+        return PhraseCode.COUNTED_ONCE
     if kind.source == BUILD and scenario.spec.worker.command is not None:
-        return ReasonCode.NOTHING_BUILT
+        return PhraseCode.NOTHING_BUILT
     return None
 
 

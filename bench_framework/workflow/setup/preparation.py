@@ -26,11 +26,12 @@ from bench_framework.execution.sessions import copy_events
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import last_lines
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Input, Plan
 from bench_framework.model.record.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.benches import with_benches
 from bench_framework.workflow.setup.capability import leave_out, limits, require_known
@@ -116,7 +117,7 @@ def prepare(
         if able is not plan:
             for hole in able.holes[len(plan.holes) :]:
                 values = " ".join(value for _, value in hole.values)
-                driver.observer.notify(Message(f"left out: {values} ({phrase(hole.reason)})"))
+                driver.observer.notify(Message(phrase_of(PhraseCode.LEFT_OUT, values, hole.reason)))
             driver.observer.notify(PlanReady(able))
             build_ids = {spec.id for spec in able.builds} | {PROGRAM}
             builds = tuple(build for build in builds if build.id in build_ids)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import Variables
 from bench_framework.model.record.run import Build, Event, Training
 from bench_framework.text.builds import evidence, proof
@@ -20,7 +20,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         uncopied = bool(build.files_sha256) and plan.measure.control
         if uncopied and build.id == plan.baseline.build_id:
             name = Path(str(build.path)).name
-            reason = Reason(ReasonCode.USES_FOLDER)
+            reason = Phrase(PhraseCode.USES_FOLDER)
             yield new_event("BX332", "note", program=name, reason=reason)
         labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
         for remark in build.remarks:

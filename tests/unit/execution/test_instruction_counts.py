@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench_framework.execution.counting.instructions import parse_perf, read_valgrind
-from bench_framework.model.reasons import Reason
+from bench_framework.model.phrases import Phrase
 from bench_framework.text.reasons import phrase
 
 LOG = "==1== Command: ./f\n==1== For interactive control, run 'callgrind_control -h'.\n"
@@ -48,7 +48,7 @@ def test_the_reason_for_a_missing_count(
     logs: dict[int, str], counts: dict[int, str], words: str, tmp_path: Path
 ) -> None:
     reason = read_valgrind(write_files(tmp_path, logs, counts))
-    assert isinstance(reason, Reason)
+    assert isinstance(reason, Phrase)
     assert words in phrase(reason)
 
 
@@ -65,5 +65,5 @@ def test_the_reason_for_a_missing_count(
 )
 def test_the_output_of_perf_is_read(text: str, expected: int | str) -> None:
     result = parse_perf(text)
-    found = phrase(result) if isinstance(result, Reason) else result
+    found = phrase(result) if isinstance(result, Phrase) else result
     assert found == expected if isinstance(expected, int) else str(expected) in str(found)

@@ -28,7 +28,7 @@ from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.features.document import build_document, sections
 from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.profile.compute import attach
-from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell
+from bench_framework.features.record_comparison.anchors import Bridge, BridgedCell, UnmatchedCell
 from bench_framework.features.record_comparison.section import document as bridged
 from bench_framework.model.facts.functions import (
     CountChange,
@@ -192,11 +192,10 @@ def bridge(verdict: Verdict, bounds: Interval, *, cells: bool = True) -> Documen
     changed = compared("b", verdict, bounds)
     rows = (
         BridgedCell("plain", "", "anchor", anchor, 0.05, 0.0501),
-        BridgedCell("edited", "", "changed", changed, 0.05, 0.054, "code"),
+        BridgedCell("edited", "", "changed", changed, 0.05, 0.054, ("code",)),
     )
-    comparison = Bridge(
-        "A", "B", (), (), rows if cells else (), () if cells else ("edited",), 1, 0.05, 0.02
-    )
+    rest = () if cells else (UnmatchedCell("edited", "B"),)
+    comparison = Bridge("A", "B", (), (), rows if cells else (), rest, 1, 0.05, 0.02)
     return bridged(comparison, "demo", "Which?", "iec")
 
 
