@@ -231,6 +231,33 @@ class PhraseCode(StrEnum):
     RESUMES = "resumes"
     PROFILING_STOPPED = "profiling-stopped"
 
+    # A difference that `verify` reports, or a note about it.
+    EXPECTED = "expected"
+    EXPECTED_ROWS = "expected-rows"
+    EXPECTED_LINES = "expected-lines"
+    ROW_AND_COLUMN = "row-and-column"
+    OF_LINE = "of-line"
+    MORE_FIELDS = "more-fields"
+    MORE_LINES = "more-lines"
+    UNKNOWN_COLUMNS = "unknown-columns"
+    OTHER_ENCODING = "other-encoding"
+    LINE_CHANGED = "line-changed"
+    SAMPLES_DIFFER = "samples-differ"
+    PLAN_DIFFERS = "plan-differs"
+    RESULTS_DIFFER = "results-differ"
+    DOES_NOT_FOLLOW = "does-not-follow"
+    RECOMPUTED = "recomputed"
+    ITS_PROFILE = "its-profile"
+    NOT_SIGNED = "not-signed"
+    NO_SIGNATURE = "no-signature"
+    NOT_RENDERED = "not-rendered"
+    CUSTOM_TEMPLATES = "custom-templates"
+    COMPUTED_BY = "computed-by"
+    RENDERED_BY = "rendered-by"
+    VERSION = "version"
+    UNKNOWN_VERSION = "unknown-version"
+    OTHER_VERSIONS = "other-versions"
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:

@@ -21,12 +21,13 @@ from bench_framework.execution.machine import host
 from bench_framework.execution.process import Captured
 from bench_framework.foreign import expanded_home, parse_json, read_input, read_regular
 from bench_framework.model.facts import Claim
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import finding, journal, layout, manifest, wire
 from bench_framework.store.records import Record
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 
 MOST_NAMED: Final = 5
 _NAMESPACE: Final = "benchctl"
@@ -148,7 +149,7 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
         raise UsageError("BX115.no-public-key", keys=keys)
     signature = (folder / layout.SIGNATURE).absolute()
     if not signature.is_file():
-        return False, f"{layout.SIGNATURE}: missing, the record is not signed"
+        return False, phrase_of(PhraseCode.NOT_SIGNED, layout.SIGNATURE)
     with process.scratch_folder() as scratch:
         listed = Path(scratch, "signers")
         listed.write_text("".join(signers), encoding="utf-8")
@@ -156,7 +157,7 @@ def check_signature(folder: Path, digest: str, keys: Path) -> tuple[bool, str]:
         done = _ssh_keygen(digest, "verify", *options)
     if done.ok:
         return True, f"{layout.SIGNATURE}: {done.stdout.strip()}"
-    return False, f"{layout.SIGNATURE}: no signature of these files with a key of {keys}"
+    return False, phrase_of(PhraseCode.NO_SIGNATURE, layout.SIGNATURE, str(keys))
 
 
 def _ssh_keygen(digest: str, task: str, *options: str) -> Captured:
@@ -175,7 +176,9 @@ def journal_differences(record: Record) -> list[str]:
     contents = record.contents
     timed = [block for block in contents.blocks if block.wall_s]
     changed = contents.changed_line
-    lines = [f"{layout.JOURNAL}: line {changed} was changed"] if changed is not None else []
+    lines = list[str]()
+    if changed is not None:
+        lines.append(phrase_of(PhraseCode.LINE_CHANGED, layout.JOURNAL, changed))
     raw = f"raw/{record.raw.hyperfine.name}"
     try:
         text = read_regular(record.raw.hyperfine) if timed else b""
@@ -186,8 +189,8 @@ def journal_differences(record: Record) -> list[str]:
         exports.setdefault(int(entry[1]), []).append(entry[2])
     wrong = [b.seq for b in timed if not any(_is_of(b, e) for e in exports.get(b.seq, ()))]
     if wrong:
-        some = f"{counted(len(wrong), 'sample')} ({', '.join(map(str, wrong[:MOST_LISTED]))} …)"
-        lines.append(f"{layout.JOURNAL}: differs from {raw} in {some}")
+        parts = len(wrong), ", ".join(map(str, wrong[:MOST_LISTED]))
+        lines.append(phrase_of(PhraseCode.SAMPLES_DIFFER, layout.JOURNAL, raw, *parts))
     return lines
 
 
@@ -213,20 +216,26 @@ def table_differences(actual: str, expected: str) -> list[str]:
     ours, theirs = ([*csv.reader(io.StringIO(text, newline=""))] for text in (actual, expected))
     header, full = (rows[0] if rows else [] for rows in (ours, theirs))
     if not set(header) <= set(full):
-        return [f"unknown columns: {', '.join(n for n in header if n not in full)}"]
+        unknown = ", ".join(name for name in header if name not in full)
+        return [phrase_of(PhraseCode.UNKNOWN_COLUMNS, unknown)]
     columns = [full.index(name) for name in header]
     theirs = [[row[column] for column in columns] for row in theirs]
     lines = [
-        f"row {number}, {name}: expected {b!r}, found {a!r}"
+        _expected(Phrase(PhraseCode.ROW_AND_COLUMN, (number, name)), repr(b), repr(a))
         for number, (left, right) in enumerate(zip(ours, theirs, strict=False), 1)
         for name, a, b in zip(header, left, right, strict=False)
         if a != b
     ]
     if len(ours) != len(theirs) or any(len(row) != len(header) for row in ours):
-        rows = f"expected {len(theirs) - 1} rows, found {len(ours) - 1}"
-        lines.insert(0, f"{rows}, or rows of different length")
-    more = [f"and {len(lines) - MOST_LISTED} more fields"] if len(lines) > MOST_LISTED else []
-    return [*lines[:MOST_LISTED], *more]
+        numbers = len(theirs) - 1, len(ours) - 1
+        lines.insert(0, phrase_of(PhraseCode.EXPECTED_ROWS, *numbers))
+    if (rest := len(lines) - MOST_LISTED) > 0:
+        return [*lines[:MOST_LISTED], phrase_of(PhraseCode.MORE_FIELDS, rest)]
+    return lines
+
+
+def _expected(place: Phrase, expected: str, found: str) -> str:
+    return phrase_of(PhraseCode.EXPECTED, place, expected, found)
 
 
 def line_differences(actual: str, expected: str) -> list[str]:
@@ -238,12 +247,12 @@ def line_differences(actual: str, expected: str) -> list[str]:
     lines = []
     for n in differing[: MOST_LISTED if len(ours) == len(right) else 1]:
         a, b = _around_difference(ours[n], right[n])
-        lines.append(f"line {n + 1}: expected {b}, found {a}")
+        lines.append(_expected(Phrase(PhraseCode.OF_LINE, n + 1), b, a))
     if len(ours) != len(right):
-        return [*lines, f"expected {len(right)} lines, found {len(ours)}"]
+        return [*lines, phrase_of(PhraseCode.EXPECTED_LINES, len(right), len(ours))]
     if len(differing) > len(lines):
-        lines.append(f"and {len(differing) - len(lines)} more lines")
-    return lines or ["differs in its encoding"]
+        lines.append(phrase_of(PhraseCode.MORE_LINES, len(differing) - len(lines)))
+    return lines or [phrase_of(PhraseCode.OTHER_ENCODING)]
 
 
 def _around_difference(one: str, other: str) -> tuple[str, str]:
@@ -263,10 +272,13 @@ def claim_differences(saved: tuple[Claim, ...], again: Judgement, source: str) -
     wrong = [claim for content, claim in before.items() if content not in after]
     missing = [claim for content, claim in after.items() if content not in before]
     return [
-        *(f"{c.id}: does not follow from {_source_of(c, source)}: {c.text}" for c in wrong),
-        *(f"recomputed from {_source_of(c, source)}: {c.text}" for c in missing),
+        *(
+            phrase_of(PhraseCode.DOES_NOT_FOLLOW, c.id, _source_of(c, source), c.text)
+            for c in wrong
+        ),
+        *(phrase_of(PhraseCode.RECOMPUTED, _source_of(c, source), c.text) for c in missing),
     ]
 
 
-def _source_of(claim: Claim, source: str) -> str:
-    return "its profile" if claim.kind.startswith("profile") else source
+def _source_of(claim: Claim, source: str) -> str | Phrase:
+    return Phrase(PhraseCode.ITS_PROFILE) if claim.kind.startswith("profile") else source

@@ -14,6 +14,7 @@ from typing import Final
 from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.features.document import build_document
 from bench_framework.foreign import parse_json
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import embedded, finding, layout, manifest, records, run_table, tables
 from bench_framework.store.finding import is_record
@@ -21,6 +22,7 @@ from bench_framework.store.journal import Contents
 from bench_framework.store.judged import Judged
 from bench_framework.store.records import Record, read_profiles
 from bench_framework.store.source import Source
+from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 from bench_framework.workflow import pages
 from bench_framework.workflow.records import embedded_runs, integrity
@@ -28,7 +30,6 @@ from bench_framework.workflow.run_options import DIGEST
 
 JOURNAL: Final = "the journal"
 IN_PAGE: Final = "the runs in the page"
-_CUSTOM: Final = "the page was rendered with custom templates, which can show more than the results"
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
@@ -85,7 +86,8 @@ def verify(
         else:
             differences.insert(0, line)
     if digest is not None and not measured.startswith(digest.lower()):
-        differences.insert(0, f"digest: expected {digest}, found {measured}")
+        line = phrase_of(PhraseCode.EXPECTED, "digest", digest, measured)
+        differences.insert(0, line)
     return replace(result, notes=tuple(notes), differences=tuple(differences))
 
 
@@ -119,11 +121,12 @@ def verify_page(path: Path) -> Verification:
     except (BenchError, OSError):
         raise
     except Exception as error:  # noqa: BLE001 -- an edited plan can name what does not exist
-        line = f"{IN_PAGE}: cannot be judged and rendered ({type(error).__name__}: {error})"
+        cause = f"{type(error).__name__}: {error}"
+        line = phrase_of(PhraseCode.NOT_RENDERED, IN_PAGE, cause)
         return Verification(path, 1, 0, (line,), IN_PAGE)
     notes = version_notes(rendered=rendering_version(page) if differences else __version__)
     if content.frame.templates:
-        notes += (_CUSTOM,)
+        notes += (phrase_of(PhraseCode.CUSTOM_TEMPLATES),)
     claims = len(judgement.claims)
     return Verification(path, len(texts), claims, tuple(differences), IN_PAGE, notes=notes)
 
@@ -138,7 +141,8 @@ def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
         else:
             actual = _text(path)
     except (OSError, EOFError, zlib.error) as error:
-        return [f"cannot be read: {getattr(error, 'strerror', None) or error}"]
+        cause = getattr(error, "strerror", None) or str(error)
+        return [phrase_of(PhraseCode.FILE_UNREADABLE, cause)]
     compare = integrity.table_differences if ".csv" in path.suffixes else integrity.line_differences
     return compare(actual, expected)
 
@@ -153,7 +157,7 @@ def verify_record(results: Path, name: str) -> Verification:
     digest = manifest.digest_of(listed)
     differences = [f"{item.path}: {item.what}" for item in manifest.check_manifest(folder)]
     if not integrity.has_its_plan(folder):
-        differences.append(f"{layout.PLAN}: differs from the plan in {layout.JOURNAL}")
+        differences.append(phrase_of(PhraseCode.PLAN_DIFFERS, layout.PLAN, layout.JOURNAL))
     try:
         with records.open_record(folder) as record, integrity.corruption_reported(folder):
             if (figures := record.contents.figures) is not None:
@@ -209,7 +213,7 @@ def _recompute(record: Record, saved: Judgement) -> tuple[Judgement, list[str], 
         source = layout.RUNS
     differing = integrity.claim_differences(saved.claims, again, source)
     if not differing and saved != again:
-        differing = [f"differs from the results recomputed from {source}"]
+        differing = [phrase_of(PhraseCode.RESULTS_DIFFER, source)]
     return again, [*lines, *(f"{layout.CLAIMS}: {line}" for line in differing)], source
 
 
@@ -259,14 +263,12 @@ def version_notes(judged: str = __version__, rendered: object = __version__) -> 
     The versions are those that computed the results and rendered the page, "" if unknown.
     """
     notes = []
-    for version, before, after in (
-        (judged, "results were computed by", "statistics and texts may differ"),
-        (rendered, "the page was rendered by", "texts and style may differ"),
-    ):
+    for version, code in ((judged, PhraseCode.COMPUTED_BY), (rendered, PhraseCode.RENDERED_BY)):
         if version != __version__:
-            program = f"benchctl {version}" if version else "an unknown version of benchctl"
-            notes.append(f"{before} {program}, this is {__version__}: {after}")
+            program = Phrase(PhraseCode.UNKNOWN_VERSION)
+            if version:
+                program = Phrase(PhraseCode.VERSION, str(version))
+            notes.append(phrase_of(code, program, __version__))
     if notes:
-        advice = "verify with the version that wrote them"
-        notes.append(f"differences are therefore not a sign of changed files: {advice}")
+        notes.append(phrase_of(PhraseCode.OTHER_VERSIONS))
     return tuple(notes)
