@@ -258,6 +258,28 @@ class PhraseCode(StrEnum):
     UNKNOWN_VERSION = "unknown-version"
     OTHER_VERSIONS = "other-versions"
 
+    # Hosts of a fleet.
+    NO_WORKER = "no-worker"
+    NO_WORKER_OF_HOST = "no-worker-of-host"
+    NO_WORKER_WITH_LABEL = "no-worker-with-label"
+    TOO_FEW_HOSTS = "too-few-hosts"
+    TOO_FEW_OF_KIND = "too-few-of-kind"
+    TOO_FEW_OF_ONE_KIND = "too-few-of-one-kind"
+    SHORTAGES = "shortages"
+    NOT_WITH_OTHERS = "not-with-others"
+    NO_ANSWER = "no-answer"
+    HAD_NOT_STARTED = "had-not-started"
+    NO_HOST_FREE = "no-host-free"
+    REPLACED_BY = "replaced-by"
+    NO_CONTACT = "no-contact"
+    CONTACT_AGAIN = "contact-again"
+    ON_HOST_TOO = "on-host-too"
+    PROFILES_MISSING = "profiles-missing"
+    MEASURING_ON = "measuring-on"
+    HOST_BUILDS = "host-builds"
+    EACH_HOST_BUILDS = "each-host-builds"
+    AGAIN_ON_HOST = "again-on-host"
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:

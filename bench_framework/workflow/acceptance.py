@@ -77,7 +77,7 @@ def accept(
         raise errors.UsageError(
             "BX120.no-regression",
             details=known,
-            proposed="no such" if proposed else "no",
+            others=bool(proposed),
             folder=folder,
         )
     path = _file(plan, file)

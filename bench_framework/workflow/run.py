@@ -222,14 +222,12 @@ def require_plan(record: Record, plan: Plan) -> None:
     if record.contents.header.plan_sha256 == plan_sha256(plan) or not same_file:
         return
     keys = ", ".join(changed_keys(record.plan, plan))
-    changed = "the scenario or the options have changed since" + (keys and f" (changed: {keys})")
-    start = f"`{plan.command} --fresh`" if plan.scenario_path else "add --fresh before any `--`"
     raise errors.RecordError(
         "BX410.other-plan",
         details=(("old command", record.plan.command),),
         name=plan.name,
-        changed=changed,
-        start=start,
+        keys=keys,
+        command=plan.command if plan.scenario_path else "",
     )
 
 

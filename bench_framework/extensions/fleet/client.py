@@ -22,9 +22,11 @@ from bench_framework.extensions.fleet.hosts import load_cluster
 from bench_framework.extensions.fleet.job import Job
 from bench_framework.extensions.fleet.programs import BuildTarget, Programs, build_programs
 from bench_framework.extensions.fleet.selection import WorkerPlace, shares
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.store import layout
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.pages import require_readable
 from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunContext, RunOptions, plan_run, plan_scenario
@@ -228,9 +230,11 @@ class FleetClient:
             context = RunContext(pages=False, host=place.name, numbers=numbers)
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
-            host.notify(progress.Message(f"measuring on host {place.name} ({place.address})"))
+            text = phrase_of(PhraseCode.MEASURING_ON, place.name, place.address)
+            host.notify(progress.Message(text))
             if self.programs is not None and not fit:
-                text = f"the host builds: its target is {place.target}; here, it is {BuildTarget.here()}"
+                targets = str(place.target), str(BuildTarget.here())
+                text = phrase_of(PhraseCode.HOST_BUILDS, *targets)
                 host.notify(progress.Message(text))
             job = Job(
                 secrets.token_hex(8),
@@ -292,7 +296,7 @@ class FleetClient:
                 cause = Reason(ReasonCode.NO_OTHER_HOST_AMONG, (place.kind, ", ".join(permitted)))
             return not_confirmed(first, record.plan.judge.gate, cause)
         self.driver.observer.notify(
-            progress.Message(f"gate: measuring {repetition(first)} again on another host")
+            progress.Message(phrase_of(PhraseCode.AGAIN_ON_HOST, repetition(first)))
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         given = (others[:1], policy, [only], (first, record.id))
@@ -317,6 +321,7 @@ class FleetClient:
         try:
             self.programs = self.programs or build_programs(self.plan, sent, self.driver)
         except MeasureError as error:
-            self.driver.observer.notify(progress.Message(f"each host builds: {error.message}"))
+            text = phrase_of(PhraseCode.EACH_HOST_BUILDS, error.message)
+            self.driver.observer.notify(progress.Message(text))
         except Interrupted as error:
             raise Interrupted("BX130.before-sending") from error

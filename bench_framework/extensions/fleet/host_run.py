@@ -14,9 +14,11 @@ from bench_framework.extensions.fleet.arrival import ExpectedRecord, update_of
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run import RunOutcome, finish_record
 from bench_framework.workflow.run_options import RunOptions
 
@@ -103,18 +105,18 @@ class HostRun:
                     self._take(result)
                 if not self.ended and self.running.silent != self.silent:
                     self.silent = not self.silent
-                    lost, back = "no contact with the host: waiting", "in contact again"
-                    self.observer.notify(Message(lost if self.silent else back))
+                    lost, back = PhraseCode.NO_CONTACT, PhraseCode.CONTACT_AGAIN
+                    self.observer.notify(Message(phrase_of(lost if self.silent else back)))
         except errors.BenchError as error:
             self.error = error
 
     def replace_by(self, spare: WorkerPlace | None) -> None:
         """Note the host that measures in place of this lost one; `None`: no host is free."""
         assert self.error is not None
-        text = "no other host of its kind is free"
+        text = phrase_of(PhraseCode.NO_HOST_FREE)
         if spare is not None:
             self.replaced_by = spare.name
-            text = f"host {spare.name}, of the same kind, measures in its place"
+            text = phrase_of(PhraseCode.REPLACED_BY, spare.name)
         self.error.details = (*self.error.details, ("then", text))
 
     @property
@@ -148,10 +150,10 @@ class HostRun:
         if self.started and self.sent_stops <= _MOST_STOPS:
             self.running.stop()
             return
-        state = "did not answer, and may still measure"
+        state = Phrase(PhraseCode.NO_ANSWER)
         if not self.started:
             self.running.cancel()
-            state = "had not started; nothing was measured there"
+            state = Phrase(PhraseCode.HAD_NOT_STARTED)
         raise errors.Interrupted("BX130.request-stop", host=self.host, state=state)
 
     def _pass_on(self, timeout_s: float) -> None:
@@ -175,12 +177,12 @@ class HostRun:
 
     def _outcome(self, result: JobResult) -> RunOutcome:
         if self.folder is None:
-            resume = f"{result.resume} (on host {self.host})"
-            return RunOutcome(None, None, None, (), resume, result.exit_code)
+            resume = phrase_of(PhraseCode.ON_HOST_TOO, result.resume, self.host)
+            return Outcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:
-            resume = "interrupted; all times were measured, but profiles can be missing"
+            resume = phrase_of(PhraseCode.PROFILES_MISSING)
             return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)
         return outcome
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import HostPolicy, is_label
-from bench_framework.units import counted
 
 TLS: Final = "tls"
 ALL: Final = "all"
@@ -66,11 +66,13 @@ def hosts_of(text: str) -> HostPolicy | None:
     """
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     for number, name in enumerate(names):
-        fault = "is given twice" if name in names[:number] else "" if name else "is empty"
+        fault = None if name else PhraseCode.EMPTY_FILE
+        if name in names[:number]:
+            fault = PhraseCode.GIVEN_TWICE
         if name == ALL and len(names) > 1:
-            fault = "cannot be used with other names"
+            fault = PhraseCode.NOT_WITH_OTHERS
         if fault:
-            raise UsageError("BX136.host-name", text=text, name=name, fault=fault)
+            raise UsageError("BX136.host-name", text=text, name=name, fault=Phrase(fault))
     if names == (ALL,):
         return HostPolicy(everyone=True)
     return HostPolicy(names) if names else None
@@ -157,8 +159,11 @@ class WorkerPlace:
         return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
 
 
-def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
-    """Return the hosts of a policy, and what is missing; empty if nothing is.
+Selected = tuple[list[WorkerPlace], Phrase | None]
+
+
+def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
+    """Return the hosts of a policy, and what is missing; `None` if nothing is.
 
     Of several suitable hosts, it takes those with the fewest runs.
     """
@@ -167,11 +172,12 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> tuple[list[Work
         by_name = {place.name: place for place in places}
         missing = [name for name in policy.names if name not in by_name]
         chosen = [by_name[name] for name in policy.names if name in by_name]
-        return chosen, f"no worker of a host {', '.join(missing)}" if missing else ""
+        lack = Phrase(PhraseCode.NO_WORKER_OF_HOST, ", ".join(missing))
+        return chosen, lack if missing else None
     if not places:
-        return [], "no worker of benchctl"
+        return [], Phrase(PhraseCode.NO_WORKER)
     if policy.everyone:
-        return sorted(places, key=lambda place: place.name), ""
+        return sorted(places, key=lambda place: place.name), None
     if policy.labels:
         return _by_label(policy.labels, free)
     if policy.per_kind:
@@ -179,8 +185,8 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> tuple[list[Work
     if policy.split_inputs:
         return _of_one_kind(policy.split_inputs, free)
     number = policy.any or 1
-    few = f"only {counted(len(free), 'host')} of {number}" if len(free) < number else ""
-    return free[:number], few
+    few = Phrase(PhraseCode.TOO_FEW_HOSTS, (len(free), number))
+    return free[:number], few if len(free) < number else None
 
 
 def suitable(
@@ -201,7 +207,7 @@ def suitable(
     return sorted(others, key=lambda place: (place.runs, place.name))
 
 
-def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
+def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> Selected:
     chosen: dict[str, WorkerPlace] = {}
     # The label with the fewest hosts chooses first, so that another one does not take its host.
     for label in sorted(labels, key=lambda label: sum(label in p.labels for p in free)):
@@ -209,25 +215,26 @@ def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> tuple[list[
         if (place := next(fit, None)) is not None:
             chosen[label] = place
     missing = ", ".join(label for label in labels if label not in chosen)
-    text = f"no worker of another host with the label {missing}" if missing else ""
-    return [chosen[label] for label in labels if label in chosen], text
+    lack = Phrase(PhraseCode.NO_WORKER_WITH_LABEL, missing) if missing else None
+    return [chosen[label] for label in labels if label in chosen], lack
 
 
-def _by_kind(number: int, free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
+def _by_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = _kinds(free)
-    few = [
-        f"only {counted(len(hosts), 'host')} of {number} of kind {kind}"
+    few = tuple(
+        Phrase(PhraseCode.TOO_FEW_OF_KIND, (len(hosts), number, kind))
         for kind, hosts in kinds.items()
         if len(hosts) < number
-    ]
-    return [place for hosts in kinds.values() for place in hosts[:number]], "; ".join(few)
+    )
+    chosen = [place for hosts in kinds.values() for place in hosts[:number]]
+    return chosen, Phrase(PhraseCode.SHORTAGES, few) if few else None
 
 
-def _of_one_kind(number: int, free: Sequence[WorkerPlace]) -> tuple[list[WorkerPlace], str]:
+def _of_one_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
-    few = f"only {counted(len(chosen), 'host')} of {number} of one kind"
-    return chosen, few if len(chosen) < number else ""
+    few = Phrase(PhraseCode.TOO_FEW_OF_ONE_KIND, (len(chosen), number))
+    return chosen, few if len(chosen) < number else None
 
 
 def _kinds(places: Sequence[WorkerPlace]) -> dict[str, list[WorkerPlace]]:

@@ -149,9 +149,12 @@ def require_known(
     for metric in judged:
         if metric in known:
             continue
-        what = "it without a direction" if metric in announced else "no such metric"
         details = (("announced", ", ".join(usable) or "none"),)
         declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
         raise MachineError(
-            "BX252", details=details, metric=metric, what=what, declared_as=declared_as
+            "BX252",
+            details=details,
+            metric=metric,
+            announced=metric in announced,
+            declared_as=declared_as,
         )

@@ -10,9 +10,11 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.extensions.fleet.client import Fleet
 from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow import run as runs
 from bench_framework.workflow.run_options import RunOptions
 
@@ -59,7 +61,7 @@ PLACES = [
 def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -> None:
     chosen, missing = select(policy, PLACES)
     assert " ".join(place.name for place in chosen) == names
-    assert missing == ""
+    assert missing is None
 
 
 @pytest.mark.parametrize(
@@ -76,19 +78,20 @@ def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -
     ],
 )
 def test_what_is_missing_is_named(policy: HostPolicy, text: str) -> None:
-    assert select(policy, PLACES)[1] == text
+    assert phrase(select(policy, PLACES)[1]) == text
     assert str(PLACES[0]) == "a (kind k1, nvme, x86_64)"
-    assert select(HostPolicy(everyone=True), [])[1] == "no worker of benchctl"
+    assert select(HostPolicy(everyone=True), [])[1] == Phrase(PhraseCode.NO_WORKER)
 
 
 def test_two_labels_need_two_hosts() -> None:
     both = [place("a", "k1", "fast big")]
-    assert select(HostPolicy(labels=("fast", "big")), both)[1].endswith("the label big")
+    lack = Phrase(PhraseCode.NO_WORKER_WITH_LABEL, "big")
+    assert select(HostPolicy(labels=("fast", "big")), both)[1] == lack
     # `big` chooses first, because only one host has it.
     chosen, missing = select(
         HostPolicy(labels=("fast", "big")), [*both, place("b", "k1", "fast", 9)]
     )
-    assert ([place.name for place in chosen], missing) == (["b", "a"], "")
+    assert ([place.name for place in chosen], missing) == (["b", "a"], None)
 
 
 INPUTS = """
