@@ -26,10 +26,12 @@ from bench_framework.execution.process import (
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines, read_replies
 from bench_framework.foreign import open_regular, parse_json, read_regular, sha256_of, text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.record.run import Answer
 from bench_framework.store.layout import writing
-from bench_framework.text.numbers import format_size, shortest
+from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 LARGEST_ANSWER: Final = 4 << 30
 """Largest output of a run that is compared byte by byte, filtered or checked."""
@@ -99,7 +101,7 @@ class AnswerReader:
         """Raise `AnswerError`, BX215, if a run did not write `answer.file`."""
         file = self.policy.file
         if file and before and self.policy.compare != "none" and signature(file) == before:
-            raise _unreadable(Path(file), "the run did not write it")
+            raise _unreadable(Path(file), phrase_of(PhraseCode.NOT_WRITTEN_BY_RUN))
 
     def read_run(self, target: Target, folder: Path, reference: Path | None = None) -> Answer:
         """Return the answer of a single run with `stdout` and `answers` in a scratch folder.
@@ -152,12 +154,12 @@ class AnswerReader:
             "filter", argv, target, path, stdout=out, limited=limited, most_stdout=most
         )
         if finished.overflowed or edited.stat().st_size > LARGEST_EDITED:
-            cause = f"it printed more than {format_size(LARGEST_EDITED)}"
+            cause = phrase_of(PhraseCode.PRINTED_MORE, LARGEST_EDITED)
             raise _failed("filter", argv, cause, "BX218.output-too-large")
         if not finished.ok:
             raise _failed("filter", argv, f"{finished.how}{words}")
         if path.stat().st_size and not edited.stat().st_size:
-            raise _failed("filter", argv, "it printed nothing")
+            raise _failed("filter", argv, phrase_of(PhraseCode.PRINTED_NOTHING))
 
     def _search(self, target: Target, path: Path, edited: Path) -> None:
         """Write what `extract` and `ignore` leave of a file to `edited`."""
@@ -171,7 +173,7 @@ class AnswerReader:
             both = " and ".join(keys)
             raise AnswerError("BX218.nothing-left", details=details, keys=both, plural=plural)
         if finished.timed_out:
-            details = (("cause", "nested repetitions such as (a+)+ need exponential time"),)
+            details = (("cause", phrase_of(PhraseCode.NESTED_REPETITIONS)),)
             seconds = shortest(self.timeout_s)
             raise AnswerError("BX218.time-limit", details=details, regex=words, seconds=seconds)
         if not finished.ok:
@@ -214,7 +216,7 @@ class AnswerReader:
         except OSError as error:
             raise _unreadable(path, str(error.strerror)) from error
         if size > largest:
-            raise _unreadable(path, f"more than {format_size(largest)}")
+            raise _unreadable(path, phrase_of(PhraseCode.MORE_THAN, largest))
         env = {**target.env, INPUT: target.input_path or ""}
         with scratch_folder() as folder:
             out, errors = Path(folder, "stdout"), Path(folder, "stderr")

@@ -17,16 +17,16 @@ from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.server import SERVER_LOG, Servers
 from bench_framework.execution.target import Target, run_setup
 from bench_framework.foreign import first_lines, is_short, last_lines, text_of
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.record.run import SIGNAL_BASE, Block, Event
 from bench_framework.scenario.selection import condition
 from bench_framework.store.layout import Raw
 from bench_framework.text.errors import new_event
-from bench_framework.text.reasons import phrase_of
+from bench_framework.text.reasons import phrase, phrase_of
 
 STDERR_LINES: Final = 20
-SUCCEEDED_AGAIN: Final = "a second run succeeded"
+SUCCEEDED_AGAIN: Final = Phrase(PhraseCode.SUCCEEDED_AGAIN)
 MOST_REPETITIONS: Final = 20
 """Most repetitions of a run that failed, until one fails again."""
 REPETITIONS_S: Final = 2.0
@@ -170,17 +170,17 @@ def _place_in_record(path: Path) -> str:
 
 
 def _outcome_details(again: Repetition, *, bad_end: bool, ended: bool) -> Iterator[tuple[str, str]]:
-    cause = "the cause may be a data race or files of the previous run"
+    cause = Phrase(PhraseCode.MAY_BE_RACE)
     if again.how is not None:
-        runs = f"{again.succeeded} succeeded, then one failed ({again.how}); {cause}"
+        runs = phrase_of(PhraseCode.THEN_FAILED, again.succeeded, again.how, cause)
         yield ("repetitions", runs) if again.succeeded else ("second run", again.how)
     elif bad_end:
-        runs = f"all {again.succeeded} succeeded, so its stderr is not known; {cause}"
-        once = f"{SUCCEEDED_AGAIN}; {cause}"
+        runs = phrase_of(PhraseCode.ALL_SUCCEEDED, again.succeeded, cause)
+        once = phrase_of(PhraseCode.AND_CAUSE, SUCCEEDED_AGAIN, cause)
         yield ("repetitions", runs) if again.succeeded > 1 else ("second run", once)
     elif not ended:
         # If it succeeded before too, the failure is in its answer and this detail says nothing.
-        yield "second run", SUCCEEDED_AGAIN
+        yield "second run", phrase(SUCCEEDED_AGAIN)
 
 
 def _bad_exit_codes(block: Block, allowed: Sequence[int]) -> list[int | None]:

@@ -25,8 +25,10 @@ from bench_framework.execution.machine.host import cache_root, seconds, version_
 from bench_framework.execution.process import Command, Finished, Launcher, with_secrets
 from bench_framework.execution.progress import Observer, ToolInstall
 from bench_framework.foreign import parse_json, text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.store.harnesses import read_export
 from bench_framework.store.layout import writing
+from bench_framework.text.reasons import phrase_of
 
 Version = tuple[int, int, int]
 MINIMUM: Final[Version] = (1, 18, 0)
@@ -90,10 +92,10 @@ def parse(text: str | bytes) -> dict[str, Any]:
     except ValueError as error:
         raise _unreadable(str(error)) from error
     if len(results) != 1:
-        raise _unreadable(f"it contains {len(results)} results instead of one")
+        raise _unreadable(phrase_of(PhraseCode.SEVERAL_RESULTS, len(results)))
     only = results[0]
     if not all(map(math.isfinite, only.memory)):
-        raise _unreadable("the memory of a run is not a finite number")
+        raise _unreadable(phrase_of(PhraseCode.MEMORY_NOT_FINITE))
     peak = int(max(only.memory)) if only.memory else None
     return {
         "wall_s": only.times,
@@ -198,7 +200,7 @@ def install_wheel(
     """Install the wheel of hyperfine as `root`, and check its hash. Return why it failed, in one line."""
     words = installer(env)
     if words is None:
-        return "neither pip nor uv was found to download it"
+        return phrase_of(PhraseCode.NO_INSTALLER)
     part = root.with_name(f"{root.name}-{os.getpid()}.part")
     log, list_of_hashes = part / "install.log", part / "wheel.txt"
     with writing(part):
@@ -229,7 +231,7 @@ def install_with_cargo(
 ) -> str:
     """Build hyperfine with cargo into `root`. Return why it failed, in one line."""
     if shutil.which("cargo", path=env.get("PATH")) is None:
-        return "is not on the PATH"
+        return phrase_of(PhraseCode.NOT_ON_PATH)
     with writing(root):
         root.mkdir(parents=True, exist_ok=True)
     log = str(root / "install.log")
@@ -249,4 +251,4 @@ def _install(launcher: Launcher, command: Command, version: str, progress: Obser
         return next((text for name, text in error.details if name == "cause"), error.message)
     lines = text_of(Path(command.stdout or "")).strip().splitlines() or [""]
     errors = (line for line in reversed(lines) if line.lower().startswith("error"))
-    return "timed out" if finished.timed_out else next(errors, lines[-1])
+    return finished.how if finished.timed_out else next(errors, lines[-1])

@@ -24,7 +24,7 @@ from bench_framework.execution.machine.lock import RETRY_S
 from bench_framework.execution.progress import Message, Waiting
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target, target_of
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
@@ -227,7 +227,7 @@ def _require_space(plan: Plan, inputs: Sequence[PreparedInput], folder: Path) ->
     }
     needed, free = sum(sizes.values()), free_bytes(folder)
     if needed and free < needed + ROOM_LEFT_BYTES:
-        need = f"a session copies the inputs and needs {format_size(needed)} in {folder}"
+        need = Phrase(PhraseCode.SESSION_NEEDS, (needed, str(folder)))
         raise MachineError("BC401", need=need, free=format_size(free))
 
 

@@ -10,6 +10,8 @@ from bench_framework.execution.process import Command
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import target_of
 from bench_framework.foreign import first_lines, is_short, last_lines, parse_json, text_of
+from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.reasons import Part
 from bench_framework.store import layout
 from bench_framework.store.records import Record
 
@@ -36,7 +38,7 @@ def tune(record: Record, driver: Driver) -> None:
     build_id = plan.variant(cell.variant_id).build_id
     build = next((b for b in contents.builds if b.id == build_id and b.ok), None)
     if build is None:
-        raise _failed(("{bin}",), "failed: the baseline's program could not be built")
+        raise _failed(("{bin}",), PhraseCode.BASELINE_NOT_BUILT)
     prepared = next((item for item in contents.inputs if item.input_id == cell.input_id), None)
     bare = replace(cell, stdin=None, prepare=(), cleanup=(), shell=False, server=None)
     target = target_of(replace(bare, command=plan.tuning), build, prepared, driver.env)
@@ -58,11 +60,13 @@ def tune(record: Record, driver: Driver) -> None:
     finished = driver.launcher.run(command)
     driver.stop.check()
     if finished.exit_code != 0:
-        raise _failed(target.argv, f"failed: {finished.how}", errors, output)
+        raise _failed(
+            target.argv, PhraseCode.FAILED_HOW, finished.how, errors=errors, output=output
+        )
     text = output.read_bytes()[: LARGEST_BYTES + 1]
     if len(text) > LARGEST_BYTES or not is_object(text):
-        what = f"printed no JSON object of at most {LARGEST_BYTES >> 20} MiB"
-        raise _failed(target.argv, what, errors)
+        what = PhraseCode.PRINTED_NO_OBJECT
+        raise _failed(target.argv, what, LARGEST_BYTES >> 20, errors=errors)
     layout.write_whole(record.path / layout.TUNING, text)
 
 
@@ -89,11 +93,15 @@ def _whole(digits: str) -> int:
 
 
 def _failed(
-    argv: tuple[str, ...], what: str, errors: Path | None = None, output: Path | None = None
+    argv: tuple[str, ...],
+    code: PhraseCode,
+    *parts: Part,
+    errors: Path | None = None,
+    output: Path | None = None,
 ) -> CellError:
     lines = text_of(errors).splitlines() if errors is not None else []
     details = (("stderr", "\n".join(last_lines(lines, STDERR_LINES))),) if lines else ()
     if output is not None and is_short(lines) and (first := first_lines(text_of(output))):
         details = (*details, ("stdout", "\n".join(first)))
     details = (("command", " ".join(argv)), *details)
-    return CellError("BX204", details=details, what=what)
+    return CellError("BX204", details=details, what=Phrase(code, parts))

@@ -280,6 +280,29 @@ class PhraseCode(StrEnum):
     EACH_HOST_BUILDS = "each-host-builds"
     AGAIN_ON_HOST = "again-on-host"
 
+    # A command, a tool or an input that failed.
+    BASELINE_NOT_BUILT = "baseline-not-built"
+    FAILED_HOW = "failed-how"
+    PRINTED_NO_OBJECT = "printed-no-object"
+    INPUTS_NEED = "inputs-need"
+    SESSION_NEEDS = "session-needs"
+    FILES_OR_SIZE = "files-or-size"
+    SIZE_OR_MTIME = "size-or-mtime"
+    MAY_BE_RACE = "may-be-race"
+    THEN_FAILED = "then-failed"
+    ALL_SUCCEEDED = "all-succeeded"
+    SUCCEEDED_AGAIN = "succeeded-again"
+    AND_CAUSE = "and-cause"
+    NO_INSTALLER = "no-installer"
+    NOT_ON_PATH = "not-on-path"
+    SEVERAL_RESULTS = "several-results"
+    MEMORY_NOT_FINITE = "memory-not-finite"
+    NOT_WRITTEN_BY_RUN = "not-written-by-run"
+    PRINTED_NOTHING = "printed-nothing"
+    PRINTED_MORE = "printed-more"
+    NESTED_REPETITIONS = "nested-repetitions"
+    MORE_THAN = "more-than"
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework.errors import MachineError
 from bench_framework.execution.inputs import folders, user_inputs
 from bench_framework.execution.machine.host import cache_root, filesystem_of, free_bytes, seconds
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Dataset, Input, Plan
 from bench_framework.model.record.run import PreparedInput
 from bench_framework.text.numbers import format_size
@@ -64,7 +65,7 @@ def prepare_inputs(
     if missing:
         free = free_bytes(folder)
         if free < missing + ROOM_LEFT_BYTES:
-            need = f"the inputs need {format_size(missing)} in {folder}"
+            need = Phrase(PhraseCode.INPUTS_NEED, (missing, str(folder)))
             raise MachineError("BC401", need=need, free=format_size(free))
     by_dataset: dict[str, PreparedInput] = {}
     prepared_inputs = []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench_framework.errors import MachineError
 from bench_framework.foreign import sha256_of
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import read_note, write_note
 from bench_framework.text.errors import new_event
@@ -109,7 +110,8 @@ class Guard:
             return None
         if _stamp(item.path, item.files) == self._stamps[input_id]:
             return None
-        what = "files, size or mtime" if item.file_count is not None else "size or mtime"
+        folder = item.file_count is not None
+        what = Phrase(PhraseCode.FILES_OR_SIZE if folder else PhraseCode.SIZE_OR_MTIME)
         return new_event("BX420.input", "error", path=item.path, what=what)
 
     def replaced(self) -> Event | None:
