@@ -49,7 +49,7 @@ def line_after(search: Bisection, step: SearchStep) -> str:
 
 
 def change(step: SearchStep) -> str:
-    """Return the comparison of two ends in words, or why there is none."""
+    """Return the comparison of two ends in words, else the reason for the outcome."""
     return step.text or phrase(step.reason)
 
 

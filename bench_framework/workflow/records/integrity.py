@@ -234,8 +234,8 @@ def table_differences(actual: str, expected: str) -> list[str]:
     return lines
 
 
-def _expected(place: Phrase, expected: str, found: str) -> str:
-    return phrase_of(PhraseCode.EXPECTED, place, expected, found)
+def _expected(place: Phrase, expected: str, actual: str) -> str:
+    return phrase_of(PhraseCode.EXPECTED, place, expected, actual)
 
 
 def line_differences(actual: str, expected: str) -> list[str]:

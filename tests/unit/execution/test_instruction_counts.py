@@ -65,5 +65,5 @@ def test_the_reason_for_a_missing_count(
 )
 def test_the_output_of_perf_is_read(text: str, expected: int | str) -> None:
     result = parse_perf(text)
-    found = phrase(result) if isinstance(result, Phrase) else result
-    assert found == expected if isinstance(expected, int) else str(expected) in str(found)
+    given = phrase(result) if isinstance(result, Phrase) else result
+    assert given == expected if isinstance(expected, int) else str(expected) in str(given)
