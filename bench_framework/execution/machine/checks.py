@@ -20,6 +20,7 @@ from bench_framework.execution.machine.cpus import allowed_cpus
 from bench_framework.execution.machine.host import IN_MEMORY, existing, filesystem_of
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
+from bench_framework.text.checks import text_of, texts_of
 from bench_framework.text.numbers import fixed, format_size
 
 BUSY_SHARE: Final = 0.25
@@ -37,22 +38,7 @@ PARAMS_BYTES: Final = 120
 ATTR_BYTES: Final = 128
 HARDWARE, INSTRUCTIONS = 0, 1
 EXCLUDE_KERNEL_AND_HV: Final = 1 << 5 | 1 << 6
-_RING_MEANING: Final = {
-    errno.ENOSYS: "this kernel has no io_uring",
-    errno.EPERM: "io_uring is disabled (kernel.io_uring_disabled) or blocked by the container",
-    errno.ENOMEM: "the limit of locked memory (ulimit -l) is too small for a ring",
-}
-_RUST: Final = "install Rust from https://rustup.rs"
-_TOOLS: Final = {
-    "cargo": ("to build the variants of a crate, but not to compare commands", _RUST),
-    "rustc": ("to compile these variants; its version is recorded with every binary", _RUST),
-    "cc": ("to build crates with C code, such as jemalloc and mimalloc", "install gcc or clang"),
-    "git": ("to build revisions, and to store the commit in records", "install git"),
-    "strip": ("to report binary sizes without symbols", "install binutils"),
-    "perf": ("to profile programs and to count instructions in hardware", "install linux-perf"),
-    "valgrind": ("to count instructions exactly", "install valgrind"),
-}
-"""The purpose of each tool, and the fix if it is missing."""
+_TOOLS: Final = ("cargo", "rustc", "cc", "git", "strip", "perf", "valgrind")
 
 State = Literal["ok", "warn", "bad"]
 """``warn``: results are noisier or less complete, or something cannot be built; ``bad``: nothing can be measured."""
@@ -69,10 +55,14 @@ class MachineCheck:
     fix: str = ""
 
 
-# The registry adds the name.
-ok = partial(MachineCheck, "", "ok")
-warn = partial(MachineCheck, "", "warn")
-bad = partial(MachineCheck, "", "bad")
+def _check(state: State, key: str, /, **values: object) -> MachineCheck:
+    """Return a check with the texts of an entry of ``checks.toml``. The registry adds the name."""
+    return MachineCheck("", state, *texts_of(key, **values))
+
+
+ok = partial(_check, "ok")
+warn = partial(_check, "warn")
+bad = partial(_check, "bad")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,63 +90,55 @@ class Machine:
 def cores(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Count the CPUs of the machine and those that benchctl may use (affinity, cpuset)."""
     there, ours = os.cpu_count() or 1, len(allowed_cpus())
-    figure = f"{there}" if there == ours else f"{ours} of {there} usable"
-    if ours == 1:
-        meaning = "hyperfine and the timed program share one core; thread counts cannot be compared"
-        return warn(figure, meaning, "give this machine or container a second core")
-    return ok(figure)
+    usable = ok("cores.all" if there == ours else "cores.some", there=there, ours=ours)
+    return warn("cores.one", figure=usable.figure) if ours == 1 else usable
 
 
 def governor(machine: Machine, number: int = 0) -> MachineCheck:
     """Read the frequency governor of a CPU; virtual machines report none."""
     name = machine.read(machine.sys / GOVERNOR.format(number))
     if not name:
-        return ok("not reported", "frequency changes cannot be seen; they widen the noise floor")
+        return ok("governor.unknown")
     if name in STEADY:
-        return ok(name)
-    meaning = "the CPU frequency follows the load, so short runs are slower and vary more"
-    return warn(name, meaning, "cpupower frequency-set -g performance")
+        return ok("governor.steady", name=name)
+    return warn("governor.other", name=name)
 
 
 def load(machine: Machine) -> MachineCheck:
     """Compare the load average with the number of cores."""
     text = machine.read(machine.proc / "loadavg")
     if text is None:
-        return warn("not reported", "other load on this machine cannot be detected")
+        return warn("load.unknown")
     value, count = float(text.split()[0]), os.cpu_count() or 1
     if value > BUSY_SHARE * count:
-        meaning = "other programs are running, so more rounds are needed for the same precision"
-        return warn(f"{fixed(value, 2)} on {count} cores", meaning, "stop them, or measure later")
-    return ok(f"{fixed(value, 2)} on {count} cores")
+        return warn("load.high", load=fixed(value, 2), cores=count)
+    return ok("load.low", load=fixed(value, 2), cores=count)
 
 
 def virtual(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
     """Detect a hypervisor or container, which may take CPU time away."""
     name = host.virtualisation()
     if name is None:
-        return ok("none detected")
-    meaning = "other guests may take CPU time; it is recorded as steal if the hypervisor reports it"
-    return ok(name, meaning)
+        return ok("virtualisation.none")
+    return ok("virtualisation.guest", name=name)
 
 
 def pressure(machine: Machine) -> MachineCheck:
     """Look for pressure stall information, which marks runs disturbed by other load."""
     if machine.read(machine.proc / "pressure/cpu") is not None:
-        return ok("available")
-    meaning = "runs disturbed by other load are not marked; verdicts do not depend on it"
-    return warn("not available", meaning, "boot the kernel with psi=1")
+        return ok("pressure.available")
+    return warn("pressure.missing")
 
 
 def free(machine: Machine) -> MachineCheck:
     """Check the available memory; inputs must stay in the page cache between rounds."""
     available = host.memory_bytes(_meminfo(machine))
     if available is None:
-        return warn("not reported", "it is unknown if inputs fit into the page cache")
-    figure = f"{format_size(available)} available"
+        return warn("memory.unknown")
+    size = format_size(available)
     if available < SCARCE_MEMORY_BYTES:
-        meaning = "inputs may not stay in the page cache and may be read from the disk repeatedly"
-        return warn(figure, meaning, "stop other programs, or use smaller inputs")
-    return ok(figure)
+        return warn("memory.scarce", available=size)
+    return ok("memory.enough", available=size)
 
 
 def swap(machine: Machine) -> MachineCheck:
@@ -164,13 +146,11 @@ def swap(machine: Machine) -> MachineCheck:
     text = _meminfo(machine)
     total, unused = host.memory_bytes(text, "SwapTotal"), host.memory_bytes(text, "SwapFree")
     if not total:
-        return ok("none")
+        return ok("swap.none")
     used = total - (unused or 0)
     if used > 0:
-        meaning = "pages may be read from the disk while a program is timed"
-        fix = "swapoff -a && swapon -a, or free memory"
-        return warn(f"{format_size(used)} of {format_size(total)} used", meaning, fix)
-    return ok(f"{format_size(total)}, unused")
+        return warn("swap.used", used=format_size(used), total=format_size(total))
+    return ok("swap.unused", total=format_size(total))
 
 
 def huge_pages(machine: Machine) -> MachineCheck:
@@ -178,9 +158,9 @@ def huge_pages(machine: Machine) -> MachineCheck:
     text = machine.read(machine.sys / "kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
     if match is None:
-        return ok("not reported")
-    meaning = "peak memory grows in steps of 2 MiB" if match[1] == "always" else ""
-    return ok(match[1], meaning)
+        return ok("huge pages.unknown")
+    key = "huge pages.always" if match[1] == "always" else "huge pages.other"
+    return ok(key, setting=match[1])
 
 
 def _meminfo(machine: Machine) -> bytes:
@@ -191,44 +171,40 @@ def hyperfine(machine: Machine) -> MachineCheck:
     """Find the hyperfine that `run` would use, without installing one."""
     for tool in hf.installed(machine.launcher, machine.env):
         if tool.version >= hf.MINIMUM:
-            return ok(f"{'.'.join(map(str, tool.version))} at {tool.path}")
+            version = ".".join(map(str, tool.version))
+            return ok("hyperfine.installed", version=version, path=tool.path)
     if configured := machine.env.get("BENCHCTL_HYPERFINE"):
-        figure = f"{configured} is not hyperfine {'.'.join(map(str, hf.MINIMUM))} or newer"
-        fix = "set BENCHCTL_HYPERFINE to such a hyperfine, or unset it"
-        return bad(figure, "nothing can be measured", fix)
-    meaning = (
-        f"the first run downloads {hf.WHEEL_VERSION} from PyPI, or builds {hf.BUILT} with cargo"
-    )
-    return warn("not found", meaning, f"install hyperfine, or `pip install {hf.WHEEL}`")
+        minimum = ".".join(map(str, hf.MINIMUM))
+        return bad("hyperfine.other", configured=configured, minimum=minimum)
+    versions = {"wheel_version": hf.WHEEL_VERSION, "built": hf.BUILT, "wheel": hf.WHEEL}
+    return warn("hyperfine.missing", **versions)
 
 
 def tool(machine: Machine, name: str) -> MachineCheck:
     """Report a tool's version, or the effect of its absence."""
     version = host.version_of(machine.launcher, name, machine.env)
-    purpose, fix = _TOOLS[name]
+    purpose, fix = (text_of(name, part) for part in ("purpose", "fix"))
     if version is not None:
-        return ok(version, f"used {purpose}")
-    return warn("not found", f"needed {purpose}", fix)
+        return ok("tool.installed", version=version, purpose=purpose)
+    return warn("tool.missing", purpose=purpose, fix=fix)
 
 
 def results(machine: Machine) -> MachineCheck:
     """Check the filesystem that records are written to."""
-    return _filesystem(machine.results, "records are lost at the next boot", "--out")
+    return _filesystem(machine.results, "results folder")
 
 
 def data(machine: Machine) -> MachineCheck:
     """Check the filesystem that inputs are read from."""
-    meaning = "inputs are read from memory: cold-cache and O_DIRECT times are meaningless there"
-    return _filesystem(machine.data, meaning, "data-dir:")
+    return _filesystem(machine.data, "data folder")
 
 
 def room(machine: Machine) -> MachineCheck:
     """Check the free space for inputs and builds."""
     free = host.free_bytes(machine.data)
     if free < SCARCE_DISK_BYTES:
-        fix = "free some space, for example with `benchctl clean`"
-        return warn(f"{format_size(free)} free", "builds and large inputs may not fit", fix)
-    return ok(f"{format_size(free)} free")
+        return warn("disk space.scarce", free=format_size(free))
+    return ok("disk space.enough", free=format_size(free))
 
 
 def direct_io(machine: Machine) -> MachineCheck:
@@ -236,8 +212,7 @@ def direct_io(machine: Machine) -> MachineCheck:
     folder = existing(machine.data)
     kind = filesystem_of(folder)
     if kind in IN_MEMORY:
-        meaning = "O_DIRECT modes fall back to buffered I/O or measure memory"
-        return warn(f"meaningless on {kind}", meaning, "set `data-dir:` to a folder on ext4 or xfs")
+        return warn("O_DIRECT.memory", kind=kind)
     try:
         with tempfile.NamedTemporaryFile(prefix=".benchctl-probe-", dir=folder) as file:
             fd = os.open(file.name, os.O_WRONLY | os.O_DIRECT)
@@ -248,23 +223,19 @@ def direct_io(machine: Machine) -> MachineCheck:
             finally:
                 os.close(fd)
     except OSError as error:
-        return warn(
-            f"refused on {kind} ({errno.errorcode.get(error.errno or 0, error.errno)})",
-            "O_DIRECT modes fall back to buffered I/O; reports show the actual mode",
-            "set `data-dir:` to a folder on ext4 or xfs",
-        )
-    return ok(f"works on {kind}")
+        name = errno.errorcode.get(error.errno or 0, error.errno)
+        return warn("O_DIRECT.refused", kind=kind, error=name)
+    return ok("O_DIRECT.works", kind=kind)
 
 
-def _filesystem(path: Path, meaning: str, option: str) -> MachineCheck:
+def _filesystem(path: Path, name: str) -> MachineCheck:
     folder = existing(path)
     kind = filesystem_of(folder) or "unknown"
     if not os.access(folder, os.W_OK):
-        meaning = "nothing can be stored there"
-        return bad(f"{folder} is not writable", meaning, f"choose another folder with {option}")
+        return bad(f"{name}.read-only", folder=folder)
     if kind in IN_MEMORY:
-        return warn(f"{kind} at {folder}", meaning, f"choose a folder on ext4 or xfs with {option}")
-    return ok(f"{kind} at {folder}")
+        return warn(f"{name}.memory", kind=kind, folder=folder)
+    return ok(f"{name}.disk", kind=kind, folder=folder)
 
 
 def io_uring(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have this signature
@@ -272,22 +243,19 @@ def io_uring(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks ha
     ring = _syscall(IO_URING_SETUP, ctypes.c_uint(2), ctypes.create_string_buffer(PARAMS_BYTES))
     if ring >= 0:
         os.close(ring)
-        return ok("works")
-    words = _RING_MEANING.get(-ring, os.strerror(-ring))
-    meaning = f"{words}; io_uring modes are excluded"
-    fix = "sysctl kernel.io_uring_disabled=0, or allow it in the container's seccomp profile"
-    return warn(f"refused ({errno.errorcode.get(-ring, -ring)})", meaning, fix)
+        return ok("io_uring.works")
+    name = errno.errorcode.get(-ring, str(-ring))
+    cause = text_of("io_uring", name) or os.strerror(-ring)
+    return warn("io_uring.refused", error=name, cause=cause)
 
 
 def counters(machine: Machine) -> MachineCheck:
     """Open a hardware counter of instructions for this process."""
     paranoid = machine.read(machine.proc / "sys/kernel/perf_event_paranoid")
-    figure = f"perf_event_paranoid {paranoid}" if paranoid else "the kernel has no perf events"
+    figure = text_of("counters", "paranoid" if paranoid else "none", paranoid=paranoid)
     number = PERF_EVENT_OPEN.get(platform.machine())
     if number is None:
-        return warn(
-            f"not checked on {platform.machine()}", "instructions are counted by valgrind only"
-        )
+        return warn("counters.unchecked", machine=platform.machine())
     # struct perf_event_attr: type, size, config, sample_period, sample_type, read_format, flags.
     attr = struct.pack(
         "=IIQQQQQ", HARDWARE, ATTR_BYTES, INSTRUCTIONS, 0, 0, 0, EXCLUDE_KERNEL_AND_HV
@@ -298,14 +266,11 @@ def counters(machine: Machine) -> MachineCheck:
     )
     if counter >= 0:
         os.close(counter)
-        return ok(figure)
+        return ok("counters.works", figure=figure)
     name = errno.errorcode.get(-counter, str(-counter))
     absent = -counter in {errno.ENOENT, errno.EOPNOTSUPP, errno.ENODEV}
-    return warn(
-        f"{figure}; {'no hardware counters' if absent else 'refused'} ({name})",
-        "instructions are counted by valgrind only, which is exact but 8 times slower",
-        "" if absent else "sysctl kernel.perf_event_paranoid=1",
-    )
+    key = "counters.absent" if absent else "counters.refused"
+    return warn(key, figure=figure, error=name)
 
 
 def _syscall(number: int, *arguments: object) -> int:
@@ -316,25 +281,25 @@ def _syscall(number: int, *arguments: object) -> int:
     return result if result >= 0 else -ctypes.get_errno()
 
 
-CHECKS: Final[dict[str, tuple[Callable[[Machine], MachineCheck], str]]] = {
-    "hyperfine": (hyperfine, "times every run"),
-    **{name: (partial(tool, name=name), "") for name in _TOOLS},
-    "cores": (cores, "the timed program and hyperfine run on different cores"),
-    "governor": (governor, "the CPU frequency is constant"),
-    "load": (load, "few other programs are running"),
-    "virtualisation": (virtual, "no other guest takes CPU time"),
-    "pressure": (pressure, "runs disturbed by other load are marked"),
-    "memory": (free, "inputs stay in the page cache between rounds"),
-    "swap": (swap, "no page is read from the disk while a program is timed"),
-    "huge pages": (huge_pages, "programs get them only on request"),
-    "results folder": (results, "records survive a reboot"),
-    "data folder": (data, "inputs are on a disk, as in production"),
-    "disk space": (room, "builds and inputs fit"),
-    "O_DIRECT": (direct_io, "modes that bypass the page cache can be measured"),
-    "io_uring": (io_uring, "its modes can be measured"),
-    "counters": (counters, "hardware counters of instructions are available"),
+CHECKS: Final[dict[str, Callable[[Machine], MachineCheck]]] = {
+    "hyperfine": hyperfine,
+    **{name: partial(tool, name=name) for name in _TOOLS},
+    "cores": cores,
+    "governor": governor,
+    "load": load,
+    "virtualisation": virtual,
+    "pressure": pressure,
+    "memory": free,
+    "swap": swap,
+    "huge pages": huge_pages,
+    "results folder": results,
+    "data folder": data,
+    "disk space": room,
+    "O_DIRECT": direct_io,
+    "io_uring": io_uring,
+    "counters": counters,
 }
-"""Each check, with its effect if it passed and gives none itself."""
+"""The checks. `checks.toml` has the effect of each one that passed and gives none itself."""
 
 
 def examine_machine(results: Path) -> tuple[MachineCheck, ...]:
@@ -347,10 +312,10 @@ def examine_machine(results: Path) -> tuple[MachineCheck, ...]:
 
 def run_checks(machine: Machine) -> Iterator[MachineCheck]:
     """Run every check; a check that raises an error is reported as a warning."""
-    for name, (probe, meaning) in CHECKS.items():
+    for name, probe in CHECKS.items():
         try:
             check = probe(machine)
-            default = meaning if check.state == "ok" else ""
+            default = text_of(name, "passed") if check.state == "ok" else ""
             yield replace(check, name=name, meaning=check.meaning or default)
         except (OSError, ValueError) as error:
-            yield MachineCheck(name, "warn", f"could not be checked ({error})")
+            yield replace(warn("check.failed", error=error), name=name)

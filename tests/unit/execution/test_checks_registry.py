@@ -7,6 +7,7 @@ import pytest
 from bench_framework.execution.machine import checks
 from bench_framework.execution.machine.checks import CHECKS, Machine, run_checks
 from bench_framework.execution.process import Launcher
+from bench_framework.text.checks import table
 
 
 @pytest.fixture
@@ -96,3 +97,13 @@ def test_the_results_folder_need_not_exist(machine: Machine, tmp_path: Path) -> 
     later = Machine(machine.launcher, {}, tmp_path / "not" / "yet", tmp_path)
     assert checks.results(later).state in {"ok", "warn"}
     assert not (tmp_path / "not").exists()
+
+
+def test_each_text_of_a_check_is_used() -> None:
+    source = Path(checks.__file__).read_text(encoding="utf-8")
+    of_folders = {"memory", "disk", "read-only"}
+    for check, entries in table().items():
+        cases = [name for name, texts in entries.items() if isinstance(texts, dict)]
+        used = [case for case in cases if f'"{check}.{case}"' in source]
+        assert used == cases or {*cases} == of_folders, check
+        assert "passed" not in entries or check in CHECKS
