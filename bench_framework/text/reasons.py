@@ -43,6 +43,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "rough": partial(shortest, digits=2),
     "size": format_size,
     "clock": format_clock,
+    "interrupts": partial(counted, noun="interrupt"),
     "hosts": partial(counted, noun="host"),
     "samples": partial(counted, noun="sample"),
     "runs": partial(counted, noun="run"),

@@ -26,7 +26,8 @@ from bench_framework.execution.machine.cpus import (
 from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed_cpus
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
-from bench_framework.units import counted
+from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.text.reasons import phrase, phrase_of
 
 State = Literal["quiet", "noisy", "unknown"]
 """``quiet``: nothing to do; ``noisy``: another value makes times vary less."""
@@ -54,7 +55,7 @@ class MachineSetting:
     """Reason why it cannot be set here, or empty."""
 
 
-_NOT_REPORTED: Final = MachineSetting("", "unknown", "not reported")
+_NOT_REPORTED: Final = MachineSetting("", "unknown", phrase_of(PhraseCode.NOT_REPORTED))
 
 
 _quiet: Final = partial(MachineSetting, "", "quiet")
@@ -83,12 +84,12 @@ def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:
     available = available_cpus()
     if cpus is not None:
         require_usable(cpus, available)
-    env = host.environment()
+    env, given = host.environment(), phrase_of(PhraseCode.CHOSEN_BY_OPTION)
     with Launcher() as launcher:
         machine = Machine(launcher, env, results, host.cache_root(env) / "data")
         # Processes start outside isolated CPUs, which may nevertheless be requested.
         usable = allowed_cpus() | (listed_cpus(machine, "isolated") & available)
-        chosen = PinnedCpus(cpus, cpus, "chosen by --cpus") if cpus else choose(machine, usable)
+        chosen = choose(machine, usable) if not cpus else PinnedCpus(cpus, cpus, given)
         one_thread = frozenset(parse_cpus(chosen.one_thread))
         return QuietMachine(chosen, tuple(read_settings(machine, one_thread)))
 
@@ -99,7 +100,7 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[MachineSet
         try:
             yield replace(read(machine, cpus), name=name)
         except (OSError, ValueError) as error:
-            yield MachineSetting(name, "unknown", f"could not be checked ({error})")
+            yield MachineSetting(name, "unknown", phrase_of(PhraseCode.NOT_CHECKABLE, str(error)))
 
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
@@ -116,7 +117,7 @@ def _governor(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     meaning = next(check.meaning for check in by_cpu.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
     if any(text is not None and "performance" not in text.split() for text in offered):
-        return _fixed(figures, meaning, "the driver does not offer `performance`")
+        return _fixed(figures, meaning, phrase_of(PhraseCode.NO_PERFORMANCE))
     return _writable(figures, meaning, values, "performance")
 
 
@@ -125,25 +126,29 @@ def _turbo(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
         path = machine.sys / pinning.CPU_FOLDER / name
         value = machine.read(path)
         if value == off:
-            return _quiet(f"off ({path.name} {value})")
+            return _quiet(phrase_of(PhraseCode.TURBO_OFF, path.name, off))
         if value in {"0", "1"}:
-            meaning = "the frequency follows temperature and the load of other cores; "
-            meaning += "without turbo programs are slower and times vary less"
-            return _writable(f"on ({path.name} {value})", meaning, {path: value}, off)
-    return _no_frequency("not reported")
+            figure, meaning = (
+                phrase_of(PhraseCode.TURBO_ON, path.name, value),
+                phrase_of(PhraseCode.TURBO_VARIES),
+            )
+            return _writable(figure, meaning, {path: value}, off)
+    return _no_frequency(_NOT_REPORTED.value)
 
 
 def _no_frequency(value: str) -> MachineSetting:
-    where = "the kernel has no cpufreq driver here, and the firmware sets the frequency"
+    where = Phrase(PhraseCode.FIRMWARE_DECIDES)
     if guest := _guest():
-        where = f"the host of this {guest} sets the frequency"
-    return MachineSetting("", "unknown", value, obstacle=where)
+        where = Phrase(PhraseCode.HOST_DECIDES, Phrase(guest))
+    return MachineSetting("", "unknown", value, obstacle=phrase(where))
 
 
-def _guest() -> str | None:
-    """Return ``container`` or ``virtual machine``, `None` on bare metal."""
+def _guest() -> PhraseCode | None:
+    """Return the code of a container or a virtual machine, `None` on bare metal."""
     name = host.virtualisation()
-    return "virtual machine" if name not in {None, "container"} else name
+    if name is None:
+        return None
+    return PhraseCode.CONTAINER if name == "container" else PhraseCode.VIRTUAL_MACHINE
 
 
 def _smt(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
@@ -153,21 +158,18 @@ def _smt(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     siblings = sorted(set().union(*by_cpu.values()) - cpus)
     if not siblings:
         if any(len(threads) > 1 for threads in by_cpu.values()):
-            meaning = "threads of one program slow each other down"
-            obstacle = "choose one CPU per core with --cpus"
-            return _fixed("the chosen CPUs share cores", meaning, obstacle)
-        meaning = f"the host of this {guest} may have others" if (guest := _guest()) else ""
-        return _quiet("none: one thread per core", meaning)
-    value = f"CPU {format_cpus(siblings)} shares a core with CPU {format_cpus(cpus)}"
-    meaning = "a program on a sibling slows the timed program down"
+            codes = PhraseCode.SHARE_CORES, PhraseCode.THREADS_SLOW, PhraseCode.ONE_PER_CORE
+            return _fixed(*map(phrase_of, codes))
+        guest = _guest()
+        others = phrase_of(PhraseCode.HOST_SIBLINGS, Phrase(guest)) if guest else ""
+        return _quiet(phrase_of(PhraseCode.NO_SIBLINGS), others)
+    value = phrase_of(PhraseCode.SHARES_CORE, format_cpus(siblings), format_cpus(cpus))
+    meaning = phrase_of(PhraseCode.SIBLING_SLOWS)
     paths = {machine.sys / pinning.CPU_FOLDER / f"cpu{number}/online": "1" for number in siblings}
     if not all(path.exists() for path in paths):
-        obstacle = "the kernel cannot take this CPU offline; choose another core with --cpus"
-        return _fixed(value, meaning, obstacle)
+        return _fixed(value, meaning, phrase_of(PhraseCode.STAYS_ONLINE))
     if _has_cpuset_v1(machine):
-        meaning += (
-            "; cgroup v1: groups of `cpuset` lose a CPU that goes offline and do not get it back"
-        )
+        meaning = phrase_of(PhraseCode.LOSES_CPU, meaning)
     return _writable(value, meaning, paths, "0")
 
 
@@ -176,28 +178,28 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     words = (machine.read(machine.proc / "cmdline") or "").split()
     boot = [word for word in words if re.match(r"(isolcpus|nohz_full|rcu_nocbs)=", word)]
     ticking = listed_cpus(machine, "nohz_full")
-    value = f"isolated: {format_cpus(isolated) or 'none'}"
-    value += f"; without ticks: {format_cpus(ticking) or 'none'}"
-    value += f"; kernel command line: {' '.join(boot)}" if boot else ""
+    lists = (format_cpus(numbers) or "none" for numbers in (isolated, ticking))
+    value = phrase_of(PhraseCode.ISOLATION, *lists)
+    if boot:
+        value = phrase_of(PhraseCode.COMMAND_LINE, value, " ".join(boot))
     if len(cpus) > 1:
-        meaning = "a program may use only one of them" if cpus & isolated else ""
-        cause = "the scheduler does not move threads between them"
-        return _fixed(value, meaning, f"isolated CPUs are for programs with one thread: {cause}")
+        meaning = phrase_of(PhraseCode.ONE_OF_THEM) if cpus & isolated else ""
+        return _fixed(value, meaning, phrase_of(PhraseCode.FOR_ONE_THREAD))
     if cpus <= isolated:
         return _quiet(value)
     chosen = format_cpus(cpus)
-    meaning = f"other programs and the kernel's timer interrupt run on CPU {chosen}"
+    meaning = phrase_of(PhraseCode.OTHERS_RUN, chosen)
     options = f"isolcpus=managed_irq,domain,{chosen} nohz_full={chosen} rcu_nocbs={chosen}"
     obstacle, sudo = "", _sudo()
     set_them = restore = ""
     if not listed_cpus(machine, "online") - cpus:
-        obstacle = "no CPU would be left for other programs"
+        obstacle = phrase_of(PhraseCode.NO_CPU_LEFT)
     elif 0 in cpus:
-        obstacle = "the kernel needs CPU 0 for its own work; choose another one with --cpus"
+        obstacle = phrase_of(PhraseCode.NEEDS_CPU_0)
     elif boot:
-        obstacle = f"the kernel command line has such options; change them to `{options}`"
-    elif _guest() == "container":
-        obstacle = f"the kernel of the host must be booted with `{options}`"
+        obstacle = phrase_of(PhraseCode.HAS_OPTIONS, options)
+    elif _guest() is PhraseCode.CONTAINER:
+        obstacle = phrase_of(PhraseCode.HOST_BOOTS, options)
     elif _tool(machine, "grubby"):
         edit = f"{sudo}grubby --update-kernel=ALL"
         set_them, restore = f'{edit} --args="{options}"', f'{edit} --remove-args="{options}"'
@@ -207,7 +209,7 @@ def _isolation(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
         set_them = f"echo '{line}' | {sudo}tee {file} && {sudo}update-grub"
         restore = f"{sudo}rm {file} && {sudo}update-grub"
     else:
-        obstacle = f"no grubby or update-grub here: boot the kernel with `{options}`"
+        obstacle = phrase_of(PhraseCode.NO_BOOT_TOOL, options)
     if obstacle:
         return _fixed(value, meaning, obstacle)
     reboot = f"{sudo}reboot"
@@ -219,16 +221,12 @@ def _aslr(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     value = machine.read(path)
     personality = machine.read(machine.proc / "self/personality") or ""
     if re.fullmatch(r"[0-9a-f]+", personality) and int(personality, 16) & NO_RANDOMIZE:
-        return _quiet("off for this process and its children (setarch -R)")
+        return _quiet(phrase_of(PhraseCode.ASLR_OFF_HERE))
     if value not in {"0", "1", "2"}:
         return _NOT_REPORTED
     if value == "0":
-        return _quiet("off (randomize_va_space 0)")
-    meaning = (
-        "addresses differ from run to run, which adds noise; without that every run has one layout, "
-        "which may favour a variant, and no confidence interval includes that"
-    )
-    figure = f"on (randomize_va_space {value})"
+        return _quiet(phrase_of(PhraseCode.ASLR_OFF))
+    meaning, figure = phrase_of(PhraseCode.ASLR_ADDS_NOISE), phrase_of(PhraseCode.ASLR_ON, value)
     try:
         works = machine.launcher.capture(["setarch", "-R", "true"], machine.env, timeout_s=20).ok
     except MachineError:
@@ -247,19 +245,20 @@ def _interrupts(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     handled = {n: text for n, path in files.items() if (text := _handled(machine, path, cpus))}
     fixed = [number for number in handled if not files[number].stat().st_mode & 0o222]
     movable = {files[n]: text for n, text in handled.items() if n not in fixed}
-    value = f"{len(handled)} of {len(fired)} are handled by CPU {format_cpus(cpus)}"
+    value = phrase_of(PhraseCode.INTERRUPTS, len(handled), len(fired), format_cpus(cpus))
     balancer = any(machine.read(p) == "irqbalance" for p in machine.proc.glob("[0-9]*/comm"))
-    value += "; irqbalance runs" if balancer else ""
+    if balancer:
+        value = phrase_of(PhraseCode.BALANCER_RUNS, value)
     if not handled and not balancer:
         return _quiet(value)
-    meaning = "an interrupt delays the timed program"
+    meaning = phrase_of(PhraseCode.INTERRUPT_DELAYS)
     if fixed:
-        meaning += f"; {counted(len(fixed), 'interrupt')} cannot be moved"
+        meaning = phrase_of(PhraseCode.SOME_FIXED, meaning, len(fixed))
     others = listed_cpus(machine, "online") - cpus
     if handled and not movable:
-        return _fixed(value, meaning, "the kernel does not let them move")
+        return _fixed(value, meaning, phrase_of(PhraseCode.KERNEL_FIXES))
     if not others:
-        return _fixed(value, meaning, "no other CPU can handle them")
+        return _fixed(value, meaning, phrase_of(PhraseCode.NO_OTHER_CPU))
     setting = _writable(value, meaning, movable, format_cpus(others))
     if not balancer or setting.obstacle:
         return setting
@@ -284,8 +283,7 @@ def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
     if check.figure != "always":
         known = check.figure in {"madvise", "never"}
         return MachineSetting("", "quiet" if known else "unknown", check.figure)
-    meaning = "programs get huge pages when memory happens to be contiguous; "
-    meaning += "programs with large heaps may become slower with `madvise`"
+    meaning = phrase_of(PhraseCode.HUGE_PAGES_VARY)
     return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
 
 
@@ -302,7 +300,7 @@ def _swap(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
         off.append(f"{_sudo()}swapoff {path}")
         fixed = f"-p {priority} " if priority.isdecimal() else ""
         on.append(f"{_sudo()}swapon {fixed}{path}")
-    obstacle = "" if off else "the swap belongs to the host: its files are not listed here"
+    obstacle = "" if off else phrase_of(PhraseCode.SWAP_OF_HOST)
     return MachineSetting("", "noisy", check.figure, check.meaning, tuple(off), tuple(on), obstacle)
 
 
@@ -327,8 +325,7 @@ def _writable(
         # Root may be refused by a container; other users would use sudo.
         refused = not os.access(path, os.W_OK) if root else os.statvfs(path).f_flag & os.ST_RDONLY
         if refused or not path.stat().st_mode & 0o222:
-            obstacle = f"{path} cannot be written here; a container's settings are its host's"
-            return _fixed(value, meaning, obstacle)
+            return _fixed(value, meaning, phrase_of(PhraseCode.NOT_WRITABLE, str(path)))
     groups: dict[str, list[Path]] = {}
     for path, text in present.items():
         groups.setdefault(text, []).append(path)
