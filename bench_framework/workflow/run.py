@@ -370,7 +370,7 @@ def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None
         observe_cells(gate.counting_plan(plan, worse), record, driver, limit_s)
 
 
-def _interrupted(record: Record | None, command: str) -> Outcome:
+def _interrupted(record: Record | None, command: str) -> RunOutcome:
     after, path = Phrase(PhraseCode.STARTS_AGAIN), None
     if record is not None:
         record.skip_open_round()
@@ -379,7 +379,7 @@ def _interrupted(record: Record | None, command: str) -> Outcome:
         done = sum(record.contents.rounds.values())
         after, path = Phrase(PhraseCode.RESUMES, (done, str(record.path))), record.path
     resume = phrase_of(PhraseCode.INTERRUPTED, command, after)
-    return Outcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
+    return RunOutcome(path, None, None, (), resume, errors.EXIT_INTERRUPTED)
 
 
 def _failures(variants: Sequence[Variant], contents: Contents) -> tuple[errors.BenchError, ...]:

@@ -178,7 +178,7 @@ class HostRun:
     def _outcome(self, result: JobResult) -> RunOutcome:
         if self.folder is None:
             resume = phrase_of(PhraseCode.ON_HOST_TOO, result.resume, self.host)
-            return Outcome(None, None, None, (), resume, result.exit_code)
+            return RunOutcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, WithJsonSchema, model_validator
 
-from bench_framework.model.metrics import Direction
+from bench_framework.model.metrics import MetricDirection
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declared_metrics import UNITS, InstructionPolicy
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy

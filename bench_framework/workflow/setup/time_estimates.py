@@ -25,8 +25,8 @@ from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import JudgePolicy, Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.stats.holm_family import minimum_detectable_effect
-from bench_framework.stats.portable_math import expm1, log
+from bench_framework.stats.holm_family import log_half_width, minimum_detectable_effect
+from bench_framework.stats.portable_math import expm1
 from bench_framework.store import layout
 
 if TYPE_CHECKING:
