@@ -75,7 +75,7 @@ class Console:
 
     def emit_json(self, document: object, *, indent: int | None = 2) -> None:
         """Print a dataclass as one JSON document, the only thing on stdout with ``--json``."""
-        from bench_framework.model.documents.plan import document_text
+        from bench_framework.text.documents import document_text
 
         _write(sys.stdout, document_text(document, indent), json=True)
 

@@ -62,6 +62,10 @@ def document_schema(name: str) -> str:
     for part in (parts[place["$ref"].rpartition("/")[2]] for place in references):
         part["properties"] = version | part["properties"]
         part["required"] = list(part["properties"])
+    if "Reason" in parts:  # `text.documents` adds its phrase
+        reason = parts["Reason"]
+        reason["properties"] |= {"text": {"description": "The reason in words.", "type": "string"}}
+        reason["required"].append("text")
     whole: dict[str, Any] = {"anyOf": references}
     if len(references) == 1:
         whole = parts.pop(references[0]["$ref"].rpartition("/")[2])

@@ -14,12 +14,12 @@ from bench_framework.extensions.fleet.host_comparison import (
     compare_hosts,
 )
 from bench_framework.extensions.fleet.page import document, with_sentences
-from bench_framework.model.documents.plan import document_text
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
 from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
+from bench_framework.text.documents import document_text
 from bench_framework.workflow.pages import record_host
 from bench_framework.workflow.records.integrity import corruption_reported
 

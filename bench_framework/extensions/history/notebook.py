@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from bench_framework.extensions.history.model import HistoryPoint
 from bench_framework.extensions.history.series import scenario_history
-from bench_framework.model.documents.plan import document_text
 from bench_framework.notebook import records_folder
 from bench_framework.store.frames import frame_of
+from bench_framework.text.documents import document_text
 
 _NAMES: Final = [field.name for field in fields(HistoryPoint)]
 

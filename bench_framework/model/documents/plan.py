@@ -4,7 +4,6 @@ A document is a dataclass, printed by `Console.emit_json`. `benchctl schema NAME
 field does not change `schema_version`. A field that is removed, or has another meaning, does.
 """
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -31,12 +30,6 @@ def plain(value: Any) -> Any:
         name: str(part).replace("inf", "Infinity") if part in _INFINITE else part
         for name, part in fields_of(value).items()
     }
-
-
-def document_text(document: object, indent: int | None = 2) -> str:
-    """Return a document as JSON that begins with its `schema_version`."""
-    values = {"schema_version": SCHEMA_VERSION, **plain(document)}
-    return json.dumps(values, ensure_ascii=False, indent=indent, default=plain)
 
 
 @dataclass(frozen=True, slots=True)

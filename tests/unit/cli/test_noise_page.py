@@ -7,7 +7,7 @@ import pytest
 from bench_framework.extensions.doctor.command import noise_page
 from bench_framework.extensions.doctor.documents import NoiseDocument, NoiseProgram
 from bench_framework.extensions.doctor.noise_rates import DetectionRate, Floor, Rate
-from bench_framework.model.documents.plan import document_text
+from bench_framework.text.documents import document_text
 from tests.documents import valid
 
 FINDINGS = NoiseDocument(

@@ -13,7 +13,6 @@ from bench_framework.cli.app import app
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
-from bench_framework.model.documents.plan import document_text
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
@@ -28,6 +27,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from bench_framework.text.documents import document_text
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import (
