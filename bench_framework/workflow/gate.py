@@ -1,9 +1,8 @@
 """The gate of a record: check it, confirm possible regressions, write the files for CI."""
 
 import contextlib
-import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -38,6 +37,7 @@ from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
+from bench_framework.text.documents import document_text
 from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import clause
 from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
@@ -265,8 +265,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
     change = gate_change(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     files = {
-        GATE: json.dumps(asdict(gate_document(record, gating)), indent=1, ensure_ascii=False)
-        + "\n",
+        GATE: document_text(gate_document(record, gating), indent=1) + "\n",
         "comment.md": pages.markdown(page, comment=True),
         "summary.md": pages.markdown(page, comment=False),
         "junit.xml": junit.document_of(page),
