@@ -4,7 +4,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use search::corpus;
 use search::engine::{ENGINES, Knob};
@@ -312,41 +314,56 @@ fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     check_combinations(1);
 }
 
-/// Checks every `step`th combination.
+/// Checks every `step`th combination of each corpus.
 fn check_combinations(step: usize) {
     let folder = tempfile::tempdir().unwrap();
-    let (mut number, mut combinations) = (0_usize, 0);
-    for (corpus, path) in corpora(folder.path()) {
-        for (query_number, query) in QUERIES.iter().enumerate() {
-            let expected = plain(&job(&path, query));
-            for (index, (name, change, parser, fold, reading)) in
-                variations().into_iter().enumerate()
-            {
-                // Every engine meets every variation; on most queries each variation is met by a part of them.
-                for engine in ENGINES.iter().skip((query_number + index) % 4).step_by(4) {
-                    number += 1;
-                    if !number.is_multiple_of(step) {
-                        continue;
-                    }
-                    let mut job = job(&path, query);
-                    change(&mut job);
-                    job.parser = PARSERS[parser];
-                    job.fold = FOLDS[fold].0;
-                    job.reading = READINGS[reading].0;
-                    let label = format!(
-                        "{corpus} {query:?} {name} {} {} {} {}",
-                        engine.name, PARSERS[parser].name, FOLDS[fold].1, READINGS[reading].1
-                    );
-                    let search = Arc::new(Search::new(job).unwrap());
-                    let results =
-                        (engine.run)(&search).unwrap_or_else(|error| panic!("{label}: {error}"));
-                    check(&label, engine.name, &search, &results, &expected);
-                    combinations += 1;
+    let (corpora, combinations) = (Mutex::new(corpora(folder.path())), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                loop {
+                    let Some((corpus, path)) = corpora.lock().unwrap().pop() else {
+                        return;
+                    };
+                    let checked = check_corpus(&corpus, &path, step);
+                    combinations.fetch_add(checked, Ordering::Relaxed);
                 }
+            });
+        }
+    });
+    eprintln!("{combinations:?} combinations gave the plain answer");
+}
+
+/// Checks every `step`th combination of one corpus, and returns their number.
+fn check_corpus(corpus: &str, path: &Path, step: usize) -> usize {
+    let (mut number, mut combinations) = (0_usize, 0);
+    for (query_number, query) in QUERIES.iter().enumerate() {
+        let expected = plain(&job(path, query));
+        for (index, (name, change, parser, fold, reading)) in variations().into_iter().enumerate() {
+            // Every engine meets every variation; on most queries each variation is met by a part of them.
+            for engine in ENGINES.iter().skip((query_number + index) % 4).step_by(4) {
+                number += 1;
+                if !number.is_multiple_of(step) {
+                    continue;
+                }
+                let mut job = job(path, query);
+                change(&mut job);
+                job.parser = PARSERS[parser];
+                job.fold = FOLDS[fold].0;
+                job.reading = READINGS[reading].0;
+                let label = format!(
+                    "{corpus} {query:?} {name} {} {} {} {}",
+                    engine.name, PARSERS[parser].name, FOLDS[fold].1, READINGS[reading].1
+                );
+                let search = Arc::new(Search::new(job).unwrap());
+                let results =
+                    (engine.run)(&search).unwrap_or_else(|error| panic!("{label}: {error}"));
+                check(&label, engine.name, &search, &results, &expected);
+                combinations += 1;
             }
         }
     }
-    eprintln!("{combinations} combinations gave the plain answer");
+    combinations
 }
 
 fn check(
