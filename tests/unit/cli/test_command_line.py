@@ -231,10 +231,10 @@ def test_a_closed_pipe_is_not_an_error() -> None:
     ("words", "closed", "code"),
     [
         (("--help",), "stdout", 0),
-        (("run", "--help"), "stdout", 0),
-        (("fleet", "--help"), "stdout", 0),
-        (("--version",), "stdout", 0),
-        (("run", "--unknown"), "stderr", 2),
+        pytest.param(("run", "--help"), "stdout", 0, marks=pytest.mark.slow),
+        pytest.param(("fleet", "--help"), "stdout", 0, marks=pytest.mark.slow),
+        pytest.param(("--version",), "stdout", 0, marks=pytest.mark.slow),
+        pytest.param(("run", "--unknown"), "stderr", 2, marks=pytest.mark.slow),
         (("report", "missing"), "stderr", 2),
     ],
 )
@@ -371,7 +371,13 @@ def test_colors_in_a_pipe_follow_the_option_then_no_color_then_the_variables_tha
 
 @pytest.mark.parametrize(
     ("redirection", "code"),
-    [(">&-", 0), ("2>&-", 0), (">/dev/full", 3), ("2>/dev/full", 0), (">&- 2>&-", 0)],
+    [
+        (">/dev/full", 3),
+        *(
+            pytest.param(words, 0, marks=pytest.mark.slow)
+            for words in (">&-", "2>&-", "2>/dev/full", ">&- 2>&-")
+        ),
+    ],
 )
 def test_an_unwritable_stream_is_not_an_internal_error(redirection: str, code: int) -> None:
     line = f"{sys.executable} -m bench_framework help exit-codes {redirection}"
@@ -492,7 +498,13 @@ def test_only_a_step_of_bisect_ends_git_bisect(tmp_path: Path) -> None:
     assert run_command_line(["sweep", "--", "./program", "--step"]) == EXIT_USAGE
 
 
-@pytest.mark.parametrize("command", ["--help", "plan quickstart", "help exit-codes"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "plan quickstart",
+        *(pytest.param(words, marks=pytest.mark.slow) for words in ("--help", "help exit-codes")),
+    ],
+)
 def test_a_full_device_as_stdout_is_named(command: str) -> None:
     line = f"{sys.executable} -m bench_framework {command} > /dev/full"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
