@@ -219,6 +219,7 @@ class ReasonCode(StrEnum):
     NO_GATED_CELL = "no-gated-cell"
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"
+    OUTPUTS_DIFFER = "outputs-differ"
 
     # A published figure.
     TWO_DIFFERENCES = "two-differences"

@@ -26,6 +26,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Difference
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
+from bench_framework.report.sections.summary import output_warnings
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record, read_profiles
@@ -110,12 +111,14 @@ def compare_record(
             )
             judgement = replace(judgement, status="exploratory")
         # The pages of the record contain its own comparisons, not these.
-        document = build_document(report_data(record, judgement), only=SECTIONS)
+        data = report_data(record, judgement)
+        document = build_document(data, only=SECTIONS)
         if not document.sections:
             command = record.plan.command
             raise RecordError("BX413.no-results-of-record", path=folder, command=command)
         first, *others = document.sections
-        sections = (replace(first, terminal="all"), *others)
+        content = (*output_warnings(data), *first.blocks)
+        sections = (replace(first, terminal="all", blocks=content), *others)
         document = replace(document, sections=sections, files=(), next=())
         if not recorded:
             size = counted(judgement.looks.family, "comparison")

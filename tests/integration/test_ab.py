@@ -61,6 +61,12 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     assert "different" in (record / "report.md").read_text(encoding="utf-8")
     verified = benchctl(folder, "verify", str(record))
     assert "consistent with itself" in verified.stdout + verified.stderr
+    assert "Outputs differ" in benchctl(folder, "compare", "@last").stdout
+    gate = ("gate", "@last", "--no-confirm")
+    document = valid("gate", benchctl(folder, *gate, "--json").stdout)
+    assert (document["exit_code"], document["decision"]) == (0, "discard")
+    assert "outputs differ" in document["remarks"][-1]
+    assert benchctl(folder, *gate, "--decide", code=1).stdout == "discard\n"
 
 
 def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: Path) -> None:

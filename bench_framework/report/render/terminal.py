@@ -113,6 +113,9 @@ class _Page:
                         self.sentences((item,), close=True)
                 case KeyFinding(sentence):
                     self.sentences((sentence,))
+                case Box("warning", sentences):
+                    self.gap()
+                    self.sentence(sentences, f"{WARNING} ")
                 case Fallback(text) if tables:
                     self.gap()
                     self.text(text)
@@ -135,16 +138,16 @@ class _Page:
         """Append the warnings, then the answer and the decision; with `full`, the lines below them."""
         for box in (block for block in blocks if isinstance(block, Box)):
             if box.tone == "warning":
-                self.gap()
-                self.sentence(box.sentences, f"{WARNING} ")
+                self.blocks((box,), tables=True, full=full)
         self.gap()
         for block in blocks:
             if isinstance(block, Paragraph):
                 self.sentence(block.sentences, bold=True)
             elif isinstance(block, Fallback):
                 self.text(block.text)
-            elif isinstance(block, Box) and block.tone == "decision":
-                self.sentence(block.sentences)
+            elif isinstance(block, Box):
+                if block.tone == "decision":
+                    self.sentence(block.sentences)
             elif full:
                 self.blocks((block,), tables=True, full=True)
 

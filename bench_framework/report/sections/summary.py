@@ -93,7 +93,7 @@ def _decision(data: ReportData) -> Box | None:
 def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     if data.outputs_differ:
-        yield from (Box("warning", (text,)) for text in _outputs(data))
+        yield from output_warnings(data)
     elif data.plan.answer.compare == "none" and data.plan.benches is None:
         yield Box("warning", (OUTPUTS_UNKNOWN,))
     for claim in data.claims("summary"):
@@ -117,7 +117,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
         yield Box("warning", (Sentence(noise),))
 
 
-def _outputs(data: ReportData) -> Iterator[Sentence]:
+def output_warnings(data: ReportData) -> Iterator[Box]:
     """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
 
     Differences from a baseline that varies say nothing about the other variants.
@@ -128,9 +128,10 @@ def _outputs(data: ReportData) -> Iterator[Sentence]:
     if varying:
         names = [*dict.fromkeys(varying.values())]
         text = f"The output of {listed(names)} varies from run to run."
-        yield Sentence(f"{text} Whether the variants do the same work is not known.")
+        text = f"{text} Whether the variants do the same work is not known."
+        yield Box("warning", (Sentence(text),))
     if any(c is None or c.input_id not in varying for c in cells):
-        yield OUTPUTS_DIFFER
+        yield Box("warning", (OUTPUTS_DIFFER,))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:
