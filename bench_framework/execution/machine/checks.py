@@ -94,9 +94,14 @@ def cores(machine: Machine) -> MachineCheck:  # noqa: ARG001 -- all checks have 
     return warn("cores.one", figure=usable.figure) if ours == 1 else usable
 
 
+def governor_of(machine: Machine, number: int) -> str:
+    """Return the frequency governor of a CPU; empty in a virtual machine, which reports none."""
+    return machine.read(machine.sys / GOVERNOR.format(number)) or ""
+
+
 def governor(machine: Machine, number: int = 0) -> MachineCheck:
-    """Read the frequency governor of a CPU; virtual machines report none."""
-    name = machine.read(machine.sys / GOVERNOR.format(number))
+    """Check the frequency governor of a CPU."""
+    name = governor_of(machine, number)
     if not name:
         return ok("governor.unknown")
     if name in STEADY:
@@ -153,14 +158,20 @@ def swap(machine: Machine) -> MachineCheck:
     return ok("swap.unused", total=format_size(total))
 
 
-def huge_pages(machine: Machine) -> MachineCheck:
-    """Read the setting of transparent huge pages, which affects allocators differently."""
+def huge_pages_setting(machine: Machine) -> str:
+    """Return the setting of transparent huge pages, such as ``madvise``; empty if it is not reported."""
     text = machine.read(machine.sys / "kernel/mm/transparent_hugepage/enabled")
     match = re.search(r"\[(\w+)\]", text or "")
-    if match is None:
+    return match[1] if match else ""
+
+
+def huge_pages(machine: Machine) -> MachineCheck:
+    """Check the setting of transparent huge pages, which affects allocators differently."""
+    setting = huge_pages_setting(machine)
+    if not setting:
         return ok("huge pages.unknown")
-    key = "huge pages.always" if match[1] == "always" else "huge pages.other"
-    return ok(key, setting=match[1])
+    key = "huge pages.always" if setting == "always" else "huge pages.other"
+    return ok(key, setting=setting)
 
 
 def _meminfo(machine: Machine) -> bytes:

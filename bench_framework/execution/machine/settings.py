@@ -105,15 +105,15 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[MachineSet
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> MachineSetting:
     by_cpu = {number: checks.governor(machine, number) for number in sorted(cpus)}
+    names = {number: checks.governor_of(machine, number) for number in by_cpu}
     values = {
-        machine.sys / checks.GOVERNOR.format(number): check.figure
+        machine.sys / checks.GOVERNOR.format(number): names[number]
         for number, check in by_cpu.items()
         if check.state == "warn"
     }
     figures = ", ".join(dict.fromkeys(check.figure for check in by_cpu.values()))
     if not values:
-        known = any(check.figure in checks.STEADY for check in by_cpu.values())
-        return _quiet(figures) if known else _no_frequency(figures)
+        return _quiet(figures) if any(names.values()) else _no_frequency(figures)
     meaning = next(check.meaning for check in by_cpu.values() if check.state == "warn")
     offered = [machine.read(path.parent / "scaling_available_governors") for path in values]
     if any(text is not None and "performance" not in text.split() for text in offered):
@@ -279,12 +279,12 @@ def _handled(machine: Machine, path: Path, cpus: frozenset[int]) -> str | None:
 
 
 def _huge_pages(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:
-    check = checks.huge_pages(machine)
-    if check.figure != "always":
-        known = check.figure in {"madvise", "never"}
-        return MachineSetting("", "quiet" if known else "unknown", check.figure)
+    figure, setting = checks.huge_pages(machine).figure, checks.huge_pages_setting(machine)
+    if setting != "always":
+        known = setting in {"madvise", "never"}
+        return MachineSetting("", "quiet" if known else "unknown", figure)
     meaning = phrase_of(PhraseCode.HUGE_PAGES_VARY)
-    return _writable("always", meaning, {machine.sys / THP: "always"}, "madvise")
+    return _writable(figure, meaning, {machine.sys / THP: setting}, "madvise")
 
 
 def _swap(machine: Machine, _cpus: frozenset[int]) -> MachineSetting:

@@ -14,7 +14,7 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError
-from bench_framework.execution.machine import cpus, host, pinning, settings
+from bench_framework.execution.machine import checks, cpus, host, pinning, settings
 from bench_framework.execution.machine.checks import Machine
 from bench_framework.execution.machine.settings import MachineSetting, QuietMachine
 from bench_framework.execution.process import Launcher
@@ -98,6 +98,20 @@ def desktop(machine: Machine) -> None:
             "/swap\\040file file 9 0 5"
         },
     )
+
+
+def test_the_words_of_a_check_change_no_command(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desktop(machine)
+    names = ("frequency governor", "huge pages")
+    before = read(machine)
+    monkeypatch.setattr(checks, "texts_of", lambda *_, **__: ("other words", "", ""))
+    after = read(machine)
+    for name in names:
+        assert (after[name].set, after[name].restore) == (before[name].set, before[name].restore)
+        assert after[name].set
+        assert after[name].value == "other words"
 
 
 def test_every_setting_of_a_desktop_has_commands_that_set_and_restore_it(machine: Machine) -> None:
