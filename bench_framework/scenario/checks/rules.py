@@ -47,7 +47,7 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
         if wrong:
             continue
         if missing:
-            names = listed(f"`{axis.name}`" for axis in missing)
+            names = listed((f"`{axis.name}`" for axis in missing), len(missing))
             open_values = "; add ".join(
                 f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
             )
