@@ -149,7 +149,7 @@ class PhraseCode(StrEnum):
     ONE_AXIS_ONLY = "one-axis-only"
     GIVEN_TWICE = "given-twice"
     NO_LABEL = "no-label"
-    EMPTY_FILE = "empty-file"
+    EMPTY = "empty"
     NOT_UTF_8 = "not-utf-8"
     FILE_UNREADABLE = "file-unreadable"
 

@@ -66,7 +66,7 @@ def hosts_of(text: str) -> HostPolicy | None:
     """
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     for number, name in enumerate(names):
-        fault = None if name else PhraseCode.EMPTY_FILE
+        fault = None if name else PhraseCode.EMPTY
         if name in names[:number]:
             fault = PhraseCode.GIVEN_TWICE
         if name == ALL and len(names) > 1:

@@ -58,7 +58,7 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
                 (*place, "patch"),
                 "BC301.patch",
                 patch=setting.patch,
-                fault=fault or Phrase(PhraseCode.EMPTY_FILE),
+                fault=fault or Phrase(PhraseCode.EMPTY),
             )
 
 
