@@ -18,7 +18,7 @@ _FACTS: Final = {
     "data_filesystem": "filesystem of the data",
     "results_filesystem": "filesystem of the records",
 }
-_MISSING: Final = {"environment": "nothing set"}
+_MISSING: Final = {"environment": "nothing set", "virtualisation": "none"}
 
 
 def setting(change: Difference) -> str:

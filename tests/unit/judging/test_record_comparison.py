@@ -271,6 +271,14 @@ def test_another_environment_is_reported_and_left_to_the_anchors() -> None:
     assert condition(result.remarks[0]) == "environment: nothing set → LD_PRELOAD=x.so"
 
 
+def test_bare_metal_has_no_virtualisation_and_it_is_not_unknown() -> None:
+    before, after = pair()
+    result = record_comparison.bridge(
+        before.side(replace(HOST, virtualised=None)), after.side(replace(HOST, virtualised="KVM"))
+    )
+    assert condition(result.remarks[0]) == "virtualisation: none → KVM"
+
+
 def test_another_answer_is_another_work() -> None:
     before, after = pair()
     side = after.side()
