@@ -5,7 +5,7 @@ published format does not change with a class.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Final, Literal
 
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
@@ -14,6 +14,9 @@ from bench_framework.model.result.decision import Decision
 from bench_framework.model.result.gate import BudgetState, PairState
 from bench_framework.model.result.self_test import TestOutcome, Trial
 from bench_framework.model.verdict import Verdict
+
+_INFINITE: Final = {"ser_json_inf_nan": "strings", "use_attribute_docstrings": True}
+"""Configuration of rows with intervals, whose infinite bounds are texts, as in `Interval`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,7 @@ class PairDocument:
     confirmation_verdict: Verdict | None
     """Verdict of the second measurement."""
     confirmation_text: str | None
+    __pydantic_config__: ClassVar = _INFINITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class BudgetDocument:
     hi: float | None
     level: float
     text: str
+    __pydantic_config__: ClassVar = _INFINITE
 
 
 @dataclass(frozen=True, slots=True)
