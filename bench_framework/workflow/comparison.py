@@ -92,7 +92,7 @@ def compare_record(
     Raises:
         UsageError: BX106, a filter selects no variant or too many; BX107, an unknown metric.
         ScenarioError: BC113, a selection that cannot be read.
-        RecordError: BX413, nothing was measured after the warm-up.
+        RecordError: BX413, nothing was measured after the warm-up, or nothing could be compared.
     """
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
@@ -114,6 +114,8 @@ def compare_record(
         data = report_data(record, judgement)
         document = build_document(data, only=SECTIONS)
         if not document.sections:
+            if record.contents.complete:
+                raise RecordError("BX413.nothing-compared", path=folder)
             command = record.plan.command
             raise RecordError("BX413.no-results-of-record", path=folder, command=command)
         first, *others = document.sections

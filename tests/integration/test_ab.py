@@ -254,6 +254,8 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     assert f"Nothing is conclusive: the baseline failed ({failure})" in " ".join(
         (record / "report.md").read_text().split()
     )
+    again = benchctl(folder, "compare", str(record), code=2).stderr
+    assert "error[BX413]: nothing was compared in the record" in again
     missing = benchctl(folder, "ab", "./missing", "echo -old", code=2)
     assert "error[BX234]" in missing.stderr
     assert "a path relative to the current folder" in missing.stderr
