@@ -1,11 +1,14 @@
 """A configuration dropped in the warm-up is reported with its reason, not as one that never began."""
 
+from dataclasses import replace
+
 import pytest
 
 from bench_framework.compare import cell_state, samples
 from bench_framework.model.plan.plan import Cell, Input, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Block, Status
+from bench_framework.model.result.judgement import CellState
 from tests.build import make_plan
 
 VARIANT = Variant("a", (("arm", "a"),), None)
@@ -23,20 +26,34 @@ def during_warm_up(cause: Reason) -> Reason:
 
 
 @pytest.mark.parametrize(
-    ("status", "message", "state", "reason"),
+    ("status", "message", "state", "failed", "reason"),
     [
-        ("failed", "exit status 1", "failed", during_warm_up(message("exit status 1"))),
-        ("timeout", None, "failed", during_warm_up(Reason(ReasonCode.TIMED_OUT))),
-        ("other-output", None, "other-output", Reason(ReasonCode.OTHER_OUTPUT)),
-        ("ok", None, "not-started", Reason(ReasonCode.NO_ROUND)),
+        ("failed", "exit status 1", "failed", 2, during_warm_up(message("exit status 1"))),
+        ("timeout", None, "failed", 2, during_warm_up(Reason(ReasonCode.TIMED_OUT))),
+        ("other-output", None, "other-output", 0, Reason(ReasonCode.OTHER_OUTPUT)),
+        ("ok", None, "not-started", 0, Reason(ReasonCode.NO_ROUND)),
     ],
 )
 def test_the_reason_comes_from_the_warm_up(
-    status: Status, message: str | None, state: str, reason: Reason
+    status: Status, message: str | None, state: str, failed: int, reason: Reason
 ) -> None:
     blocks = [block(0, status, message), block(1, status, message)]
     (result,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, samples.warm_ups(blocks))
-    assert (result.state, result.reason) == (state, reason)
+    assert (result.state, result.void, result.reason) == (state, failed, reason)
+    assert result.rounds == 0
+
+
+@pytest.mark.parametrize("role", [Role.CANDIDATE, Role.CONTROL])
+def test_other_configurations_that_failed_are_named_with_the_baseline(role: Role) -> None:
+    base = replace(CELL, id="b", role=Role.BASELINE)
+    plan = make_plan((VARIANT,), (INPUT,), (base, replace(CELL, role=role)), program=("true",))
+    states = [CellState(cell.id, "failed", 0, 1, message(f"m{cell.id}")) for cell in plan.cells]
+    failure = Reason(ReasonCode.BASELINE_FAILED, message("mb"))
+    named = Reason(ReasonCode.NAMED_FAILURE, ("a", message("mc")))
+    both = Reason(ReasonCode.ALSO_FAILED, (failure, Reason(ReasonCode.LIST, (named,))))
+    expected = both if role is Role.CANDIDATE else failure
+    assert cell_state.baseline_failure(plan, states, INPUT.id) == expected
+    assert cell_state.baseline_failure(plan, states[1:], INPUT.id) is None
 
 
 def test_blocks_of_a_cut_round_give_no_reason() -> None:
