@@ -49,8 +49,8 @@ def test_other_configurations_that_failed_are_named_with_the_baseline(role: Role
     plan = make_plan((VARIANT,), (INPUT,), (base, replace(CELL, role=role)), program=("true",))
     states = [CellState(cell.id, "failed", 0, 1, message(f"m{cell.id}")) for cell in plan.cells]
     failure = Reason(ReasonCode.BASELINE_FAILED, message("mb"))
-    named = Reason(ReasonCode.NAMED_FAILURE, ("a", message("mc")))
-    both = Reason(ReasonCode.ALSO_FAILED, (failure, Reason(ReasonCode.LIST, (named,))))
+    candidate = Reason(ReasonCode.NAMED_FAILURE, ("a", message("mc")))
+    both = Reason(ReasonCode.ALSO_FAILED, (failure, Reason(ReasonCode.LIST, (candidate,))))
     expected = both if role is Role.CANDIDATE else failure
     assert cell_state.baseline_failure(plan, states, INPUT.id) == expected
     assert cell_state.baseline_failure(plan, states[1:], INPUT.id) is None

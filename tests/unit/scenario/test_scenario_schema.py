@@ -33,7 +33,7 @@ def plain(text: str) -> Any:
 
 def test_the_committed_schema_is_current() -> None:
     committed = (ROOT / "docs" / "reference" / "scenario.schema.json").read_text(encoding="utf-8")
-    assert committed == schema_text(), "run: python -m bench_framework.scenario.schema --write"
+    assert committed == schema_text(), "run: python docs/generate.py --write"
 
 
 @pytest.mark.parametrize("name", ["house_example.yaml", "minimal.yaml", "every_key.yaml"])
