@@ -96,7 +96,7 @@ def _changes(
         for name in ("host_id", "kernel", "governor", "hyperfine"):
             before, now = getattr(old, name), getattr(host, name)
             if before != now:
-                yield name.removesuffix("_id"), str(before), str(now)
+                yield name.removesuffix("_id"), before or "unknown", now or "unknown"
         if old.variables != host.variables:
             yield (
                 "environment",

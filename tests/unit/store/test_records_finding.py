@@ -334,7 +334,7 @@ def test_the_same_conditions_are_no_obstacle(record: Record) -> None:
     ("field", "value", "words"),
     [
         ("kernel", "6.2", "kernel 6.1 → 6.2"),
-        ("governor", "powersave", "governor None → powersave"),
+        ("governor", "powersave", "governor unknown → powersave"),
         ("variables", (("LD_PRELOAD", "x.so"),), "environment nothing set → LD_PRELOAD=x.so"),
         ("host_id", "0" * 12, f"host {'f' * 12} → {'0' * 12}"),
         ("hyperfine", "hyperfine 2.0.0", "hyperfine hyperfine 1.20.0 → hyperfine 2.0.0"),
