@@ -31,7 +31,7 @@ from bench_framework.scenario.selection import parse_selection, select_cells, wo
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record, read_profiles
 from bench_framework.units import counted
-from bench_framework.workflow.documents import ClaimDocument, claim_documents
+from bench_framework.workflow.documents import ClaimDocument, claim_documents, names_of
 from bench_framework.workflow.pages import judge_contents, judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
@@ -43,11 +43,26 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedComparison(Comparison):
+    """A comparison of two variants of a record on one input and metric, with their names."""
+
+    variant: str
+    """Label of the candidate."""
+    reference: str
+    """Label of the reference."""
+    input: str
+    """Label of the input; empty if the program has none."""
+
+
 @dataclass(frozen=True, slots=True)
 class ComparisonsDocument:
     """The result of `compare` for one record."""
 
-    comparisons: tuple[Comparison, ...]
+    record_id: str
+    scenario: str
+    """Name of the scenario."""
+    comparisons: tuple[NamedComparison, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,16 +79,9 @@ class ComparisonPage(NamedTuple):
     """Comparisons of one record, or the comparison of two, and the document that shows them."""
 
     document: Document
+    json: CompareDocument
     comparisons: tuple[Comparison, ...] = ()
     bridge: Bridge | None = None
-
-    @property
-    def json(self) -> CompareDocument:
-        """The JSON document."""
-        if self.bridge is None:
-            return ComparisonsDocument(self.comparisons)
-        claims = claim_documents(self.document.claims)
-        return RecordsDocument(**fields_of(self.bridge), claims=claims)
 
 
 def compare_record(
@@ -134,7 +142,7 @@ def compare_record(
         or (c.family == "exact" and c.ref_cell_id in baselines)
         or (c.family == "memory" and c.metric in metrics)
     )
-    return ComparisonPage(document, compared)
+    return _page_of_record(document, record, compared)
 
 
 def compare_axis(
@@ -174,7 +182,15 @@ def compare_axis(
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
         page = axis_levels_page.document(data, chosen, judged, looks, where)
-    return ComparisonPage(page, judged)
+    return _page_of_record(page, record, judged)
+
+
+def _page_of_record(
+    page: Document, record: Record, comparisons: tuple[Comparison, ...]
+) -> ComparisonPage:
+    rows = (NamedComparison(**fields_of(c), **names_of(record.plan, c)) for c in comparisons)
+    json = ComparisonsDocument(record.id, record.plan.name, tuple(rows))
+    return ComparisonPage(page, json, comparisons)
 
 
 def _variant_axis(axes: Sequence[Axis], name: str) -> Axis:
@@ -286,4 +302,5 @@ def compare_records(
         comparison = bridge(before, after, metrics, forced=forced)
         plan = second.plan
         page = document(comparison, plan.name, plan.question, plan.unit_family)
-        return ComparisonPage(page, bridge=comparison)
+        json = RecordsDocument(**fields_of(comparison), claims=claim_documents(page.claims))
+        return ComparisonPage(page, json, bridge=comparison)

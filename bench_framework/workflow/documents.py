@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from bench_framework.model.result.judgement import Comparison, Family, RecordStatus
 from bench_framework.model.verdict import Verdict
@@ -155,13 +155,20 @@ def _sentences(
     )
 
 
-def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
+def names_of(plan: Plan, c: Comparison) -> dict[str, Any]:
+    """Return the labels of a comparison by their fields in a document: variant, reference and input."""
     cell, reference = plan.cell(c.cell_id), plan.cell(c.ref_cell_id)
-    item, ratio = plan.input(cell.input_id), c.of_values
+    return {
+        "variant": plan.variant(cell.variant_id).label,
+        "reference": plan.variant(reference.variant_id).label,
+        "input": plan.input(cell.input_id).name,
+    }
+
+
+def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
+    ratio = c.of_values
     return ComparisonDocument(
-        variant=plan.variant(cell.variant_id).label,
-        reference=plan.variant(reference.variant_id).label,
-        input=item.name,
+        **names_of(plan, c),
         metric=c.metric,
         kind=c.family,
         verdict=c.verdict,

@@ -79,7 +79,9 @@ class Comparison:
     """A comparison of a candidate with a reference on one metric (docs/method.md#paired-test)."""
 
     cell_id: str
+    """Id of the candidate's configuration, as in ``cells.csv``."""
     ref_cell_id: str
+    """Id of the reference's configuration."""
     metric: Metric
     family: Family
     """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
@@ -89,11 +91,13 @@ class Comparison:
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
-    """The reported ratio and confidence interval, at level 1 - α/(J·h); null if nothing was compared."""
+    """The reported ratio and confidence interval, at level 1 - α/(J·h), or at the highest one that
+    the rounds permit. The interval is unbounded if that is below 95 %. Null if nothing was compared."""
     statistic: Statistic | None = None
     """Statistic of `shown`."""
     unadjusted: Interval | None = None
-    """The same ratio with its interval at 95 %, not adjusted. Forecasts use it, and no page prints it."""
+    """The same ratio with its interval at 95 %, not adjusted. With fewer rounds than 95 % needs, it is unbounded,
+    and `level` is below 0.95. Forecasts use it, and no page prints it."""
     p: float | None = None
     """Smallest p-value over the interim analyses so far, before the adjustments."""
     p_adjusted: float | None = None

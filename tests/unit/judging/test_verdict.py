@@ -65,8 +65,9 @@ def test_rounds_that_cannot_reach_95_percent_have_no_interval(
     comparison = judged(case(0.3, n=rounds))
     assert comparison.verdict is Verdict.INCONCLUSIVE
     assert comparison.reason == verdict.TOO_FEW
-    unadjusted = require(comparison.unadjusted)
-    assert unadjusted.bounded is require(comparison.shown).bounded is has_interval
+    unadjusted, adjusted = require(comparison.unadjusted), require(comparison.shown)
+    assert unadjusted.bounded is adjusted.bounded is has_interval
+    assert (unadjusted.level >= 0.95) is (adjusted.level >= 0.95) is has_interval
     assert math.log(unadjusted.ratio) == pytest.approx(0.3, abs=0.01)
 
 

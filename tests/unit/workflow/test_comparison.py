@@ -19,7 +19,6 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Answer, Build, Host, Look
-from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import terminal
@@ -32,6 +31,7 @@ from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import (
     ComparisonsDocument,
+    NamedComparison,
     compare_axis,
     compare_record,
     compare_records,
@@ -330,7 +330,12 @@ def test_the_comparisons_of_a_record_are_printed(tmp_path: Path) -> None:
     words = ["--json", "--dir", str(tmp_path / "results"), "compare", "@last", "--axis", "engine"]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
-    assert valid("compare", done.stdout)["comparisons"]
+    document = valid("compare", done.stdout)
+    assert (document["record_id"], document["scenario"]) == ("20260302T1701Z", "demo")
+    names = {
+        tuple(c[key] for key in ("variant", "reference", "input")) for c in document["comparisons"]
+    }
+    assert names == {(f"rayon + {parser}", f"tokio + {parser}", "") for parser in ("simd", "serde")}
 
 
 def test_deterministic_metrics_are_compared_and_have_no_rounds_of_their_own(
@@ -351,11 +356,19 @@ def test_deterministic_metrics_are_compared_and_have_no_rounds_of_their_own(
 
 
 def test_an_infinite_bound_is_a_text() -> None:
-    comparison = Comparison(
-        "a", "b", "wall", "headline", Verdict.INCONCLUSIVE, thresholds=Thresholds(0.02, 0.01)
+    unbounded = NamedComparison(
+        "a",
+        "b",
+        "wall",
+        "headline",
+        Verdict.INCONCLUSIVE,
+        shown=Interval(1.0, 0.0, math.inf, 0.95),
+        thresholds=Thresholds(0.02, 0.01),
+        variant="new",
+        reference="old",
+        input="",
     )
-    unbounded = replace(comparison, shown=Interval(1.0, 0.0, math.inf, 0.95))
-    document = valid("compare", document_text(ComparisonsDocument((unbounded,))))
+    document = valid("compare", document_text(ComparisonsDocument("a", "demo", (unbounded,))))
     assert document["comparisons"][0]["shown"]["hi"] == "Infinity"
 
 
