@@ -345,4 +345,5 @@ def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
         text=clause(pair.claim) if pair.claim else "",
         confirmation_verdict=pair.again.verdict if pair.again else None,
         confirmation_text=clause(pair.again_claim) if pair.again_claim else None,
+        level=interval.level if interval else None,
     )

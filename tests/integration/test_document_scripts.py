@@ -53,6 +53,7 @@ def test_the_scripts_read_the_documents_of_run_gate_and_history(tmp_path: Path) 
     assert gate == 1
     document = (Folder(slower, 0.055).records[0] / "gate.json").read_text(encoding="utf-8")
     assert "slower than base" in output(worse, document, code=1)
+    assert max(pair["level"] for pair in valid("gate", document)["pairs"]) == 0.9975
 
 
 def output(script: str, document: str, code: int = 0) -> str:

@@ -24,23 +24,35 @@ class PairDocument:
     """A gated comparison."""
 
     variant: str
+    """Label of the candidate; with two revisions, the head's."""
     input: str
+    """Label of the input; `no input` if the program has none."""
     metric: str
+    """Name of the metric, such as `wall`."""
     state: PairState
+    """`worse` fails the gate. `accepted` is worse by an accepted change. `suspicious` is worse, but was not measured
+    again."""
     why: str
+    """Reasons for the state, in words; empty without one."""
     margin: float
     """Tolerated growth, as a fraction."""
     verdict: Verdict
     ratio: float | None
     """The candidate's value ÷ the baseline's; null without an estimate."""
     lo: float | None
+    """Lower end of the confidence interval of the ratio, at `level`."""
     hi: float | None
+    """Upper end."""
     mde: float | None
     """Smallest difference that could be detected, as a fraction."""
     text: str
+    """The comparison in words; empty if a side has no value."""
     confirmation_verdict: Verdict | None
-    """Verdict of the second measurement."""
+    """Verdict of the second measurement; null if it did not measure the pair."""
     confirmation_text: str | None
+    """Its comparison in words."""
+    level: float | None = None
+    """Confidence level of the interval; 1 for an exact metric."""
     __pydantic_config__: ClassVar = _INFINITE
 
 
@@ -49,15 +61,25 @@ class BudgetDocument:
     """A configuration with an absolute limit."""
 
     variant: str
+    """Label of the variant."""
     input: str
+    """Label of the input; `no input` if the program has none."""
     metric: str
+    """Name of the metric, such as `wall`."""
     state: BudgetState
+    """`over`: the whole interval is above the limit. `kept`: none of it is."""
     max: float
+    """The limit, in seconds, bytes or as a count."""
     value: float | None
+    """Median, or the value of an exact metric; null if it is unknown."""
     lo: float | None
+    """Lower end of the confidence interval of the value, at `level`."""
     hi: float | None
+    """Upper end."""
     level: float
+    """Confidence level of the interval; 1 for an exact metric."""
     text: str
+    """The result in words."""
     __pydantic_config__: ClassVar = _INFINITE
 
 
@@ -81,8 +103,11 @@ class AcceptedEntry:
     """An entry for the file of accepted changes."""
 
     cell: str
+    """Selection of the configuration, in the syntax of `-k`."""
     metric: str
+    """Name of the metric, such as `wall`."""
     level: str
+    """Largest accepted increase, such as `42%`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,26 +116,42 @@ class GateDocument:
 
     schema_version: Literal[1]
     record_id: str
+    """Id of the record: the time of its start."""
     confirmation: str | None
     """Id of the record of the second measurement."""
     hosts: tuple[str, ...]
+    """Hosts of the first and the second measurement; empty without a fleet, or without a second one."""
     scenario: str
+    """Name of the scenario."""
     exit_code: int
     """Exit code of the gate, also with `--decide`."""
     reasons: tuple[str, ...]
+    """Reasons for the exit code, in words; empty for 0."""
     remarks: tuple[str, ...]
+    """Remarks that do not change the exit code, such as an accepted change that has expired."""
     level: float
+    """Error rate of the first measurement, such as 0.01: the probability that any equal pair is worse. In a suite, the
+    scenario's share of it."""
     family: int
+    """Number of comparisons that share the error rate."""
     looks: int
+    """Largest number of interim analyses, which share it as well."""
     rounds: int
+    """Rounds of the first measurement, the largest number of any input."""
     decision: Decision | None
     """The word of `--decide`; null if nothing could be compared."""
     base: str | None
+    """Id of the base's commit; null if variants are compared with the scenario's baseline."""
     head: str | None
+    """Id of the head's commit; null for the working tree, or without a base."""
     pairs: tuple[PairDocument, ...]
+    """The gated comparisons."""
     budgets: tuple[BudgetDocument, ...]
+    """Configurations with an absolute limit."""
     explanations: tuple[ExplanationDocument, ...]
+    """Differences of each configuration that is worse and of its baseline."""
     accept: tuple[AcceptedEntry, ...]
+    """For each pair that is worse, the entry that accepts it; `baseline accept` writes them."""
 
 
 @dataclass(frozen=True, slots=True)

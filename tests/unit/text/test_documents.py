@@ -60,3 +60,12 @@ def test_the_schema_of_a_gate_permits_an_unbounded_interval(
     parts = json.loads(document_schema("gate"))["$defs"]
     jsonschema.validate(values, {"$ref": f"#/$defs/{type(row).__name__}", "$defs": parts})
     assert wire.load(type(row), "gate.json", json.dumps(values)) == row
+
+
+@pytest.mark.parametrize(
+    "name", ["GateDocument", "PairDocument", "BudgetDocument", "AcceptedEntry"]
+)
+def test_each_field_of_a_gate_has_a_description(name: str) -> None:
+    fields = json.loads(document_schema("gate"))["$defs"][name]["properties"]
+    bare = {key for key, field in fields.items() if "description" not in field}
+    assert bare <= {"schema_version", "verdict"}
