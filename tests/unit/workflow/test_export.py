@@ -301,6 +301,8 @@ def test_help_lists_the_formats() -> None:
     assert all(name in page for name in export_formats())
     reference = (Path(__file__).parents[3] / "docs/reference/export.md").read_text(encoding="utf-8")
     assert [name for name in export_formats() if f"\n| `{name}`" not in reference] == []
+    intro = reference.partition("\n| format")[0]
+    assert [name for name in export_formats() if f"`{name}`" not in intro] == []
 
 
 def test_an_imported_set_has_no_machine(tmp_path: Path) -> None:

@@ -41,8 +41,10 @@ def export(
 ) -> None:
     """Write the results of a record in a format that other tools read.
 
-    Each format has one entry per configuration and metric: median, 95 % CI and
-    the comparison with the baseline. Times are in seconds, sizes in bytes.
+    csv-long, jsonl and parquet have one row per configuration and metric: median,
+    95 % CI and the comparison with the baseline, in seconds and bytes. latex prints
+    these rows. The others have no comparison: hyperfine has one result per
+    configuration, benchstat one line per run, and the rest the medians.
     """
     from bench_framework.store import layout
     from bench_framework.workflow.documents import FileDocument
