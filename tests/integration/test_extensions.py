@@ -71,7 +71,9 @@ def test_another_package_adds_a_command(extended: tuple[Path, dict[str, str]]) -
     assert "Print the configuration with the largest median" in page
     assert benchctl(folder, "slowest", env=env).stdout == "slow\n"
     answer = json.loads(benchctl(folder, "slowest", "demo", "--json", env=env).stdout)
-    assert answer["variant"] == "slow"
+    assert (answer["schema_version"], answer["variant"]) == (1, "slow")
+    schema = json.loads(benchctl(folder, "schema", "slowest", env=env, code=0).stdout)
+    assert {*schema["properties"]} == {*answer}
 
 
 def test_another_package_adds_a_section(extended: tuple[Path, dict[str, str]]) -> None:
@@ -80,6 +82,9 @@ def test_another_package_adds_a_section(extended: tuple[Path, dict[str, str]]) -
     (page,) = folder.glob("results/demo/*/report.md")
     text = page.read_text(encoding="utf-8")
     assert text.index("## Results") < text.index("## Spread") < text.index("## How sure")
+    rows = text.partition("## Spread")[2].partition("##")[0].splitlines()
+    listed = [row.split("|")[1].strip() for row in rows if row.startswith("|")]
+    assert listed[2:] == ["base", "slow"]  # without the A/A control
     assert benchctl(folder, "verify", env=env).returncode == 0
     # Without the extension, the page cannot be rendered again.
     assert "report.md" in benchctl(folder, "verify").stdout
