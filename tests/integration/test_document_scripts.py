@@ -46,7 +46,7 @@ def test_the_scripts_read_the_documents_of_run_gate_and_history(tmp_path: Path) 
     document = json.dumps(history)
     assert valid("history", document)
     label = history["series"][0]["label"]
-    expected = f"{label}: × 1.100 between 1f2 and an unknown commit\n"
+    expected = f"{label}: × 1.100 between 1f2 and record b\n"
     assert output(changes, document) == expected
     slower.mkdir()
     gate = Folder(slower, 0.055)("run", "gated.yaml", "--gate").returncode
