@@ -26,6 +26,7 @@ from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Difference
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.report.blocks import Document
+from bench_framework.report.context import ReportData
 from bench_framework.report.sections.summary import output_warnings
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding
@@ -63,6 +64,8 @@ class ComparisonsDocument:
     scenario: str
     """Name of the scenario."""
     comparisons: tuple[NamedComparison, ...]
+    warnings: tuple[str, ...]
+    """Reasons to be careful with the comparisons, such as outputs that differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +130,7 @@ def compare_record(
             command = record.plan.command
             raise RecordError("BX413.no-results-of-record", path=folder, command=command)
         first, *others = document.sections
-        content = (*output_warnings(data), *first.blocks)
-        sections = (replace(first, terminal="all", blocks=content), *others)
+        sections = (replace(first, terminal="all"), *others)
         document = replace(document, sections=sections, files=(), next=())
         if not recorded:
             size = counted(judgement.looks.family, "comparison")
@@ -142,7 +144,7 @@ def compare_record(
         or (c.family == "exact" and c.ref_cell_id in baselines)
         or (c.family == "memory" and c.metric in metrics)
     )
-    return _page_of_record(document, record, compared)
+    return _page_of_record(document, record.id, data, compared)
 
 
 def compare_axis(
@@ -182,14 +184,22 @@ def compare_axis(
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
         page = axis_levels_page.document(data, chosen, judged, looks, where)
-    return _page_of_record(page, record, judged)
+    return _page_of_record(page, record.id, data, judged)
 
 
 def _page_of_record(
-    page: Document, record: Record, comparisons: tuple[Comparison, ...]
+    page: Document, record_id: str, data: ReportData, comparisons: tuple[Comparison, ...]
 ) -> ComparisonPage:
-    rows = (NamedComparison(**fields_of(c), **names_of(record.plan, c)) for c in comparisons)
-    json = ComparisonsDocument(record.id, record.plan.name, tuple(rows))
+    """Return a page that begins with the warnings about outputs, and its JSON document."""
+    boxes = tuple(output_warnings(data))
+    first, *others = page.sections
+    page = replace(page, sections=(replace(first, blocks=(*boxes, *first.blocks)), *others))
+    json = ComparisonsDocument(
+        record_id,
+        data.plan.name,
+        tuple(NamedComparison(**fields_of(c), **names_of(data.plan, c)) for c in comparisons),
+        tuple(sentence.text for box in boxes for sentence in box.sentences),
+    )
     return ComparisonPage(page, json, comparisons)
 
 

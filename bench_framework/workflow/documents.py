@@ -86,6 +86,8 @@ class RunDocument:
     """The first sentences of the report."""
     decision: tuple[str, ...]
     """The variant to use; empty if the data do not show it."""
+    warnings: tuple[str, ...]
+    """Reasons to be careful with the answer, such as outputs that differ."""
     comparisons: tuple[ComparisonDocument, ...]
     claims: tuple[ClaimDocument, ...]
     failures: tuple[FailureDocument, ...]
@@ -130,6 +132,7 @@ def run_document(outcome: RunOutcome) -> RunDocument:
         status=judgement.status if judgement else "interrupted",
         answer=_sentences(outcome, Paragraph),
         decision=_sentences(outcome, Box, "decision"),
+        warnings=_sentences(outcome, Box, "warning"),
         comparisons=comparisons,
         claims=claims,
         failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),

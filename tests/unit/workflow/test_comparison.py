@@ -368,7 +368,7 @@ def test_an_infinite_bound_is_a_text() -> None:
         reference="old",
         input="",
     )
-    document = valid("compare", document_text(ComparisonsDocument("a", "demo", (unbounded,))))
+    document = valid("compare", document_text(ComparisonsDocument("a", "demo", (unbounded,), ())))
     assert document["comparisons"][0]["shown"]["hi"] == "Infinity"
 
 
