@@ -268,6 +268,7 @@ def test_the_example_of_the_page_can_be_measured(folder: Path, environment: dict
     assert statistics.median(float(row["w_p99_s"]) for row in rows) > 0
 
 
+@pytest.mark.release
 @pytest.mark.slow
 def test_gate_and_bisect_find_a_slower_revision_of_a_server(tmp_path: Path, folder: Path) -> None:
     server = (PROGRAMS / "server.py").read_text()
