@@ -124,8 +124,8 @@ def gate(
 
     The key `gate` of the scenario states what counts as a regression. If you
     name a record instead of a scenario, its rounds are judged, and measuring goes
-    on only if the gate needs more (with --no-confirm, never). With --base, or with
-    the key `gate.against`, every variant is measured at two revisions. With
+    on only if the gate needs more (with --no-confirm, never). With --base, or
+    with the key `gate.against`, every variant is measured at two revisions. With
     --bench, the default of --base is merge-base. The result is also written as
     JSON, JUnit and Markdown, for CI. Several scenarios have one result, one error
     rate and one budget. With --scheduler, one host of a fleet measures, and another
