@@ -128,8 +128,8 @@ def gate(
     with the key `gate.against`, every variant is measured at two revisions. With
     --bench, the default of --base is merge-base. The result is also written as
     JSON, JUnit and Markdown, for CI. Several scenarios have one result, one error
-    rate and one budget. With --scheduler, one host of a fleet measures, and another
-    one of the same kind confirms.
+    rate and one budget. With --scheduler, one host of a fleet measures, and
+    another one of the same kind confirms.
     """
     from bench_framework.workflow.run_options import RunOptions
     from bench_framework.workflow.scenarios.suite_files import is_record_name, is_suite
