@@ -96,8 +96,8 @@ def bisect(
     Each commit is measured in the same rounds as the good and the bad end of
     the remaining range. The answer is confirmed in new rounds. Commits that do
     not build, fail or print another output are skipped. The search follows first
-    parents, so a merge is one commit. Of several configurations or benchmarks, the
-    one with the largest change between the ends is searched.
+    parents, so a merge is one commit. Of several configurations or benchmarks,
+    the one with the largest change between the ends is searched.
     """
     from bench_framework.cli.display import display_for
     from bench_framework.extensions.bisect import sentences

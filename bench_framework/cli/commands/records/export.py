@@ -42,8 +42,8 @@ def export(
     """Write the results of a record in a format that other tools read.
 
     csv-long, jsonl and parquet have one row per configuration and metric: median,
-    95 % CI and the comparison with the baseline, in seconds and bytes. latex prints
-    these rows. The others have no comparison: hyperfine has one result per
+    95 % CI and the comparison with the baseline, in seconds and bytes. latex
+    prints these rows. The others have no comparison: hyperfine has one result per
     configuration, benchstat one line per run, and the rest the medians.
     """
     from bench_framework.store import layout
