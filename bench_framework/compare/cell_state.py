@@ -4,7 +4,7 @@ See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified
@@ -14,7 +14,7 @@ from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.description import announced_metrics, axis_values
-from bench_framework.model.record.run import Block, Build, Event
+from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED, Block, Build, Event
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.errors import new_event
@@ -58,6 +58,24 @@ def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
         not_selected=unselected,
         excluded=excluded,
     )
+
+
+def output_reasons(plan: Plan, events: Iterable[Event]) -> Iterator[Reason]:
+    """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
+
+    Differences from a baseline that varies say nothing about the other variants.
+    """
+    ids = [event.cell_id for event in events if event.code == OTHER_OUTPUT_COMPARED]
+    cells = [plan.cell(cell_id) if cell_id else None for cell_id in ids]
+    varying = {
+        cell.input_id: plan.variant(cell.variant_id).label
+        for cell in cells
+        if cell and cell.role is Role.BASELINE
+    }
+    if varying:
+        yield Reason(ReasonCode.OUTPUT_VARIES, tuple(dict.fromkeys(varying.values())))
+    if any(cell is None or cell.input_id not in varying for cell in cells):
+        yield Reason(ReasonCode.OUTPUTS_DIFFER)
 
 
 def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> Reason | None:

@@ -220,6 +220,7 @@ class ReasonCode(StrEnum):
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"
     OUTPUTS_DIFFER = "outputs-differ"
+    OUTPUT_VARIES = "output-varies"
 
     # A published figure.
     TWO_DIFFERENCES = "two-differences"

@@ -9,8 +9,6 @@ from typing import ClassVar, Final, Literal
 
 Direction = Literal["lower", "higher"]
 """Which values of a metric are better."""
-LINEAR: Final = (0.95, 1.05)
-"""The scaling exponents of linear growth."""
 
 
 class Verdict(StrEnum):

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from bench_framework import errors
+from bench_framework.compare.cell_state import output_reasons
 from bench_framework.execution.machine.host import this_host_id
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
@@ -17,7 +18,7 @@ from bench_framework.features.gate.measuring import (
     cells_to_count,
     reopening_looks,
 )
-from bench_framework.features.gate.outcome import BOTH, OUTPUTS_DIFFER, gate_change
+from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.gate import (
@@ -31,7 +32,6 @@ from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.record.run import outputs_differ
 from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages, junit
@@ -121,8 +121,8 @@ def gate_record(
         else:
             gating = explained(record.plan, gating, [record.contents])
         ended = (ENDED_EARLY,) if early and not confirm else ()
-        other = (OUTPUTS_DIFFER,) if outputs_differ(record.contents.events) else ()
-        remarks = (*gating.remarks, *ended, *other, *self_test_remarks(results, record))
+        outputs = output_reasons(record.plan, record.contents.events)
+        remarks = (*gating.remarks, *ended, *outputs, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 

@@ -63,7 +63,7 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     assert "consistent with itself" in verified.stdout + verified.stderr
     assert "Outputs differ" in benchctl(folder, "compare", "@last").stdout
     (warning,) = valid("compare", benchctl(folder, "compare", "@last", "--json").stdout)["warnings"]
-    assert warning.startswith("The variants may do different work")
+    assert warning.startswith("Outputs differ: the variants may do different work")
     gate = ("gate", "@last", "--no-confirm")
     document = valid("gate", benchctl(folder, *gate, "--json").stdout)
     assert (document["exit_code"], document["decision"]) == (0, "discard")

@@ -14,7 +14,7 @@ from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Stat
 from bench_framework.extensions.audit.conditions import PageConditions
 from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
-from bench_framework.model.verdict import LINEAR
+from bench_framework.model.facts.records import LINEAR
 from bench_framework.text.numbers import fixed, format_percent, format_size, shortest
 
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)

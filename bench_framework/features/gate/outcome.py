@@ -17,8 +17,8 @@ BUILD_TIME: Final = "build_time"
 BOTH: Final = 2
 """Number of hosts of a gate whose second pass another host measured."""
 
-OUTPUTS_DIFFER: Final = Reason(ReasonCode.OUTPUTS_DIFFER)
-"""The remark on outputs that differ, if the scenario has them compared with a warning."""
+_OTHER_OUTPUTS: Final = frozenset({ReasonCode.OUTPUTS_DIFFER, ReasonCode.OUTPUT_VARIES})
+"""Codes of remarks on outputs that differ, if the scenario has them compared with a warning."""
 
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
@@ -43,7 +43,8 @@ def gate_change(gating: Gating, policy: GatePolicy) -> ChangeKind:
         failed = gating.in_state("failed")
         others = any(pair.comparison.verdict is not Verdict.OTHER_OUTPUT for pair in failed)
         return ChangeKind.WORSE if failed and not others else ChangeKind.FAILED
-    if gating.exit_code == EXIT_WORSE or OUTPUTS_DIFFER in gating.remarks:
+    differ = any(remark.code in _OTHER_OUTPUTS for remark in gating.remarks)
+    if differ or gating.exit_code == EXIT_WORSE:
         return ChangeKind.WORSE
     if gating.exit_code == EXIT_NOT_JUDGED:
         return ChangeKind.FAILED if gating.in_state("not-comparable") else ChangeKind.OPEN

@@ -18,14 +18,14 @@ from bench_framework.compare import samples as sampling
 from bench_framework.compare.contrasts import FEWEST_ROUNDS, ContrastData
 from bench_framework.compare.samples import Sample
 from bench_framework.compare.verdict import table
-from bench_framework.model.facts.records import GrowthWord
+from bench_framework.model.facts.records import LINEAR, GrowthWord
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import PreparedInput
 from bench_framework.model.result.judgement import Comparison, Scaling
 from bench_framework.model.result.structure import Crossing
-from bench_framework.model.verdict import LINEAR, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.portable_math import drop_unstable_digits, exp, find_root, log
 from bench_framework.stats.signed_rank import Floats

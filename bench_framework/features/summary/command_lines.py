@@ -9,7 +9,7 @@ from bench_framework.model.facts.comparisons import CommandLine, OutputState
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.record.run import Event
+from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED, Event
 from bench_framework.model.result.decision import ChangeKind, Decision
 from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
@@ -25,7 +25,7 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
     if failure := baseline_failure(plan, judgement.states, plan.inputs[0].id):
         return (phrase(failure),)
     claims = ComparisonClaims(plan, judgement)
-    differing = {event.cell_id for event in events if event.code == "BX334"}
+    differing = {event.cell_id for event in events if event.code == OTHER_OUTPUT_COMPARED}
     lines = []
     for c in judgement.comparisons:
         if c.family != "headline" or c.metric != WALL:

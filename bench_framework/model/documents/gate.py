@@ -130,8 +130,8 @@ class GateDocument:
     remarks: tuple[str, ...]
     """Remarks that do not change the exit code, such as an accepted change that has expired."""
     level: float
-    """Error rate of the first measurement, such as 0.01: the probability that any equal pair is worse. In a suite, the
-    scenario's share of it."""
+    """Error rate of the first measurement, such as 0.01: the largest probability that a pair of equal programs is
+    judged worse. In a suite, the scenario's share of it."""
     family: int
     """Number of comparisons that share the error rate."""
     looks: int

@@ -1,7 +1,7 @@
 """Facts about a record: what was measured, how sure it is, and what the author states."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.formula import FormulaUnit
@@ -11,6 +11,8 @@ from bench_framework.model.verdict import Share
 AuthorTextKind = Literal["takeaway", "next-step"]
 ProfileShareKind = Literal["profile-function", "profile-bucket"]
 GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
+LINEAR: Final = (0.95, 1.05)
+"""The scaling exponents of linear growth."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from bench_framework.compare.cell_state import output_reasons
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.plan.plan import Role
-from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
     brief_sentence,
@@ -23,7 +22,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import noise_warning
-from bench_framework.text.names import listed
+from bench_framework.text.names import capital, closed
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import brief, render
 
@@ -37,10 +36,6 @@ MOST_SECOND: Final = 2
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
-)
-OUTPUTS_DIFFER: Final = Sentence(
-    "The variants may do different work: no figure of this page compares them fairly.",
-    lead="Outputs differ",
 )
 
 
@@ -118,20 +113,9 @@ def _warnings(data: ReportData) -> Iterator[Box]:
 
 
 def output_warnings(data: ReportData) -> Iterator[Box]:
-    """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
-
-    Differences from a baseline that varies say nothing about the other variants.
-    """
-    events = [e for e in data.contents.events if e.code == OTHER_OUTPUT_COMPARED]
-    cells = [data.plan.cell(e.cell_id) if e.cell_id else None for e in events]
-    varying = {c.input_id: data.label(c.id) for c in cells if c and c.role is Role.BASELINE}
-    if varying:
-        names = [*dict.fromkeys(varying.values())]
-        text = f"The output of {listed(names)} varies from run to run."
-        text = f"{text} Whether the variants do the same work is not known."
-        yield Box("warning", (Sentence(text),))
-    if any(c is None or c.input_id not in varying for c in cells):
-        yield Box("warning", (OUTPUTS_DIFFER,))
+    """Yield a warning for each reason to doubt that the variants do the same work."""
+    for reason in output_reasons(data.plan, data.contents.events):
+        yield Box("warning", (Sentence(closed(capital(phrase(reason)))),))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:

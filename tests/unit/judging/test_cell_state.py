@@ -1,4 +1,4 @@
-"""A configuration dropped in the warm-up is reported with its reason, not as one that never began."""
+"""States of configurations that failed or print another output, with their reasons."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 from bench_framework.compare import cell_state, samples
 from bench_framework.model.plan.plan import Cell, Input, Role, Variant
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.record.run import Block, Status
+from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED, Block, Event, Status
 from bench_framework.model.result.judgement import CellState
 from tests.build import make_plan
 
@@ -54,6 +54,25 @@ def test_other_configurations_that_failed_are_named_with_the_baseline(role: Role
     expected = both if role is Role.CANDIDATE else failure
     assert cell_state.baseline_failure(plan, states, INPUT.id) == expected
     assert cell_state.baseline_failure(plan, states[1:], INPUT.id) is None
+
+
+@pytest.mark.parametrize(
+    ("cells", "codes"),
+    [
+        ((), ()),
+        (("c",), (ReasonCode.OUTPUTS_DIFFER,)),
+        # Differences from a baseline that varies say nothing about the candidate.
+        (("b", "c"), (ReasonCode.OUTPUT_VARIES,)),
+        ((None,), (ReasonCode.OUTPUTS_DIFFER,)),
+    ],
+)
+def test_what_differs_in_the_outputs(
+    cells: tuple[str | None, ...], codes: tuple[ReasonCode, ...]
+) -> None:
+    base = replace(CELL, id="b", role=Role.BASELINE)
+    plan = make_plan((VARIANT,), (INPUT,), (base, CELL), program=("true",))
+    events = [Event(OTHER_OUTPUT_COMPARED, "", cell_id=cell) for cell in cells]
+    assert tuple(r.code for r in cell_state.output_reasons(plan, events)) == codes
 
 
 def test_blocks_of_a_cut_round_give_no_reason() -> None:
