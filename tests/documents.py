@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 
 from bench_framework.cli.commands.schema import document_schema
+from bench_framework.model.documents.plan import SCHEMA_VERSION
 
 
 @cache
@@ -23,6 +24,6 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 def valid(name: str, text: str) -> dict[str, Any]:
     """Return the document of a command after checking it by the schema with this name."""
     document: dict[str, Any] = json.loads(text)
-    assert document["schema_version"] == 1
+    assert document["schema_version"] == SCHEMA_VERSION
     _validator(name).validate(document)
     return document

@@ -45,7 +45,6 @@ MOST_NAMED: Final = 5
 class Baseline:
     """A name for a record of a scenario, with the machine that measured it."""
 
-    schema_version: int
     name: str
     scenario: str
     record: str
@@ -88,7 +87,7 @@ def is_name(text: str) -> bool:
 
 def dump(baseline: Baseline) -> str:
     """Return the text of a baseline's file."""
-    return wire.indented(asdict(baseline))
+    return wire.indented({"schema_version": SCHEMA_VERSION, **asdict(baseline)})
 
 
 def parse(text: bytes, where: str) -> Baseline:

@@ -5,7 +5,7 @@ version with the same format and more fields can be read.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
@@ -46,7 +46,8 @@ class _Written(GenerateJsonSchema):
     def dataclass_schema(self, schema: Any) -> dict[str, Any]:
         written = super().dataclass_schema(schema)
         if schema.get("config", {}).get("ser_json_inf_nan") == "strings":
-            _allow_infinite(written["properties"].values())
+            for field in written["properties"].values():
+                field["type"] = [field["type"], "string"]
         bases: list[Any] = [*filter(is_dataclass, schema["cls"].__mro__[1:])]
         for base in bases:
             inherited = json_schema([base])["$defs"][base.__name__]["properties"]
@@ -54,16 +55,6 @@ class _Written(GenerateJsonSchema):
                 if "description" in field:
                     written["properties"][name].setdefault("description", field["description"])
         return written
-
-
-def _allow_infinite(fields: Iterable[dict[str, Any]]) -> None:
-    """Allow the text of an infinite number. Of a class with figures that can be null, only these can be infinite."""
-    fields = list(fields)
-    figures = [field["anyOf"] for field in fields if {"type": "number"} in field.get("anyOf", ())]
-    for kinds in figures:
-        kinds.append({"type": "string"})
-    for field in () if figures else fields:
-        field["type"] = [field["type"], "string"]
 
 
 def json_schema(kinds: Sequence[type]) -> dict[str, Any]:

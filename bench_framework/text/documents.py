@@ -9,9 +9,9 @@ from bench_framework.text.reasons import phrase
 
 
 def document_text(document: object, indent: int | None = 2) -> str:
-    """Return a document as JSON that begins with its `schema_version`. Each reason has its phrase as `text`."""
+    """Return a document as lines of JSON that begin with its `schema_version`. Each reason has its phrase as `text`."""
     values = {"schema_version": SCHEMA_VERSION, **plain(document)}
-    return json.dumps(values, ensure_ascii=False, indent=indent, default=_value)
+    return json.dumps(values, ensure_ascii=False, indent=indent, default=_value) + "\n"
 
 
 def _value(value: Any) -> Any:

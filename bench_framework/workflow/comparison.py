@@ -16,6 +16,7 @@ from bench_framework.features.document import build_document
 from bench_framework.features.record_comparison.anchors import Bridge, side
 from bench_framework.features.record_comparison.compute import bridge
 from bench_framework.features.record_comparison.section import document
+from bench_framework.model.documents.comparison import ComparisonDocument, comparison_document
 from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.declarations import Axis
@@ -32,7 +33,7 @@ from bench_framework.scenario.selection import parse_selection, select_cells, wo
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record, read_profiles
 from bench_framework.units import counted
-from bench_framework.workflow.documents import ClaimDocument, claim_documents, names_of
+from bench_framework.workflow.documents import ClaimDocument, claim_documents
 from bench_framework.workflow.pages import judge_contents, judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
 
@@ -44,18 +45,6 @@ BRIDGED_METRICS: Final = (WALL, CPU, "binary_size", "stripped_size")
 """Metrics of a comparison of two records: times relative to unchanged cells, and binary sizes."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedComparison(Comparison):
-    """A comparison of two variants of a record on one input and metric, with their names."""
-
-    variant: str
-    """Label of the candidate."""
-    reference: str
-    """Label of the reference."""
-    input: str
-    """Label of the input; empty if the program has none."""
-
-
 @dataclass(frozen=True, slots=True)
 class ComparisonsDocument:
     """The result of `compare` for one record."""
@@ -63,7 +52,7 @@ class ComparisonsDocument:
     record_id: str
     scenario: str
     """Name of the scenario."""
-    comparisons: tuple[NamedComparison, ...]
+    comparisons: tuple[ComparisonDocument, ...]
     warnings: tuple[str, ...]
     """Reasons to be careful with the comparisons, such as outputs that differ."""
 
@@ -197,7 +186,7 @@ def _page_of_record(
     json = ComparisonsDocument(
         record_id,
         data.plan.name,
-        tuple(NamedComparison(**fields_of(c), **names_of(data.plan, c)) for c in comparisons),
+        tuple(comparison_document(data.plan, c) for c in comparisons),
         tuple(sentence.text for box in boxes for sentence in box.sentences),
     )
     return ComparisonPage(page, json, comparisons)

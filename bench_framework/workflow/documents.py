@@ -5,52 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from bench_framework.model.result.judgement import Comparison, Family, RecordStatus
+from bench_framework.model.documents.comparison import ComparisonDocument, comparison_document
+from bench_framework.model.result.judgement import RecordStatus
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Box, Paragraph
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.store.manifest import digest_of_record
 from bench_framework.store.records import open_record
-from bench_framework.text.reasons import phrase
 
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
-    from bench_framework.model.plan.plan import Plan
     from bench_framework.workflow.run import RunOutcome
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonDocument:
-    """A comparison of two variants on one input and metric."""
-
-    variant: str
-    """Label of the candidate."""
-    reference: str
-    """Label of the reference."""
-    input: str
-    """Label of the input; empty if the program has none."""
-    metric: str
-    kind: Family
-    """`headline`: with the baseline; `reference`: with a further baseline; `contrast`: named by the
-    scenario; `control`: the A/A control; `best`: of the best variants; `memory` and `exact`: further metrics."""
-    verdict: Verdict
-    reason: str | None
-    """Reason for a refusal or a lowered verdict."""
-    ratio: float | None
-    """The candidate's value ÷ the reference's; null without an estimate."""
-    low: float | None
-    """Lower bound of the ratio."""
-    high: float | None
-    """Upper bound of the ratio."""
-    level: float | None
-    """Confidence level of the interval, after the correction for multiple comparisons."""
-    margin: float
-    """Differences within ± this fraction count as none."""
-    mde: float | None
-    """Smallest difference that could be detected, as a fraction."""
-    rounds: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +90,7 @@ def run_document(outcome: RunOutcome) -> RunDocument:
     if judgement is not None and path is not None:
         with open_record(path) as record:
             plan = record.plan
-        comparisons = tuple(_comparison(plan, c) for c in judgement.comparisons)
+        comparisons = tuple(comparison_document(plan, c) for c in judgement.comparisons)
         claims = claim_documents(judgement.claims)
     return RunDocument(
         record=str(path) if path else None,
@@ -155,32 +122,4 @@ def _sentences(
         for block in (section.blocks if section else ())
         if isinstance(block, kind) and getattr(block, "tone", None) == tone
         for sentence in block.sentences
-    )
-
-
-def names_of(plan: Plan, c: Comparison) -> dict[str, Any]:
-    """Return the labels of a comparison by their fields in a document: variant, reference and input."""
-    cell, reference = plan.cell(c.cell_id), plan.cell(c.ref_cell_id)
-    return {
-        "variant": plan.variant(cell.variant_id).label,
-        "reference": plan.variant(reference.variant_id).label,
-        "input": plan.input(cell.input_id).name,
-    }
-
-
-def _comparison(plan: Plan, c: Comparison) -> ComparisonDocument:
-    ratio = c.of_values
-    return ComparisonDocument(
-        **names_of(plan, c),
-        metric=c.metric,
-        kind=c.family,
-        verdict=c.verdict,
-        reason=phrase(c.reason) if c.reason is not None else None,
-        ratio=ratio.ratio if ratio else None,
-        low=ratio.lo if ratio else None,
-        high=ratio.hi if ratio else None,
-        level=ratio.level if ratio else None,
-        margin=c.thresholds.margin,
-        mde=c.mde,
-        rounds=c.rounds,
     )

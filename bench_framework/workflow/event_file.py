@@ -1,9 +1,7 @@
 """Progress as JSON lines: an observer that writes a file for programs that follow a measurement."""
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TextIO
 
@@ -11,9 +9,11 @@ from bench_framework.execution import progress
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.masking import masked_json
 from bench_framework.model.documents import events
+from bench_framework.model.documents.comparison import comparison_document
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.store import layout
-from bench_framework.text.reasons import phrase, phrase_of
+from bench_framework.text.documents import document_text
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run_progress import Work, count_update
 
 
@@ -32,9 +32,9 @@ class EventFile:
         self._observer.notify(update)
         self._work = count_update(self._work, update)
         for line in _lines(update, self._work):
-            text = masked_json(json.dumps(asdict(line), ensure_ascii=False))
+            text = masked_json(document_text(line, indent=None))
             with layout.writing(self._path):
-                self._file.write(f"{text}\n")
+                self._file.write(text)
                 self._file.flush()
 
 
@@ -91,24 +91,15 @@ def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.A
             )
         case progress.InterimVerdicts(comparisons=comparisons):
             for item in plan.inputs:
-                cells = {cell.id: cell for cell in plan.cells_of(item.id)}
+                cells = {cell.id for cell in plan.cells_of(item.id)}
                 of_input = tuple(
-                    events.InterimVerdict(
-                        variant=plan.variant(cells[c.cell_id].variant_id).label,
-                        metric=c.metric,
-                        verdict=c.verdict,
-                        ratio=c.of_values.ratio if c.of_values else None,
-                        low=c.of_values.lo if c.of_values else None,
-                        high=c.of_values.hi if c.of_values else None,
-                    )
-                    for c in comparisons
-                    if c.cell_id in cells
+                    comparison_document(plan, c) for c in comparisons if c.cell_id in cells
                 )
                 if of_input:
                     yield events.VerdictsEvent(at=at, input=item.label, comparisons=of_input)
         case progress.LookTaken(look=look) if look.stopped:
-            label, reason = plan.input(look.input_id).label, phrase(look.reason)
-            yield events.StopEvent(at=at, input=label, round=look.round, reason=reason)
+            label = plan.input(look.input_id).label
+            yield events.StopEvent(at=at, input=label, round=look.round, reason=look.reason)
         case progress.CellDropped():
             cell = plan.cell(update.cell_id)
             yield events.DropEvent(
@@ -116,6 +107,6 @@ def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.A
                 variant=plan.variant(cell.variant_id).label,
                 input=plan.input(cell.input_id).label,
                 round=update.round,
-                reason=phrase(update.reason),
+                reason=update.reason,
                 raced=update.raced,
             )

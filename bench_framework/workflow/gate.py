@@ -21,6 +21,7 @@ from bench_framework.features.gate.measuring import (
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.foreign import read_regular
+from bench_framework.model.documents.comparison import comparison_fields, finite
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
@@ -39,7 +40,7 @@ from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record
 from bench_framework.text.documents import document_text
-from bench_framework.text.reasons import phrase, phrase_of
+from bench_framework.text.reasons import phrase_of
 from bench_framework.text.write import clause
 from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
 from bench_framework.workflow.records.integrity import corruption_reported
@@ -267,7 +268,7 @@ def _write(record: Record, gating: Gating) -> GateResult:
     change = gate_change(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     files = {
-        GATE: document_text(gate_document(record, gating), indent=1) + "\n",
+        GATE: document_text(gate_document(record, gating)),
         "comment.md": pages.markdown(page, comment=True),
         "summary.md": pages.markdown(page, comment=False),
         "junit.xml": junit.document_of(page),
@@ -294,8 +295,8 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         hosts=gating.hosts,
         scenario=plan.name,
         exit_code=gating.exit_code,
-        reasons=tuple(map(phrase, gating.reasons)),
-        remarks=tuple(map(phrase, gating.remarks)),
+        reasons=gating.reasons,
+        remarks=gating.remarks,
         level=gating.level,
         family=gating.family,
         looks=gating.looks,
@@ -313,11 +314,11 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
 def _labels(plan: Plan, cell_id: str) -> tuple[str, str]:
     """Return the labels of the variant and of the input of a cell."""
     cell = plan.cell(cell_id)
-    return plan.variant(cell.variant_id).label, plan.input(cell.input_id).label
+    return plan.variant(cell.variant_id).label, plan.input(cell.input_id).name
 
 
 def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
-    budget, interval = finding.budget, (finding.value, finding.lo, finding.hi)
+    budget, interval = finding.budget, (finding.value, finite(finding.lo), finite(finding.hi))
     head = (*_labels(plan, finding.cell_id), budget.metric, finding.state, budget.most)
     return BudgetDocument(*head, *interval, finding.level, pages.budget_text(finding))
 
@@ -330,20 +331,11 @@ def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
 
 
 def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
-    interval = pair.comparison.shown
+    fields = comparison_fields(plan, pair.comparison)
     return PairDocument(
-        *_labels(plan, pair.cell_id),
-        metric=pair.metric,
+        **fields | {"margin": pair.margin, "reasons": pair.reasons},
         state=pair.state,
-        why="; ".join(map(phrase, pair.reasons)),
-        margin=pair.margin,
-        verdict=pair.comparison.verdict,
-        ratio=interval.ratio if interval else None,
-        lo=interval.lo if interval else None,
-        hi=interval.hi if interval else None,
-        mde=pair.comparison.mde,
         text=clause(pair.claim) if pair.claim else "",
         confirmation_verdict=pair.again.verdict if pair.again else None,
         confirmation_text=clause(pair.again_claim) if pair.again_claim else None,
-        level=interval.level if interval else None,
     )

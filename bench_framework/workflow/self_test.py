@@ -31,8 +31,9 @@ from bench_framework.model.plan.plan import Plan
 from bench_framework.model.result.self_test import SelfTest, SuiteSelfTest, Trial
 from bench_framework.report.render import self_test as page
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
-from bench_framework.store import layout, wire
+from bench_framework.store import layout
 from bench_framework.store.records import Record
+from bench_framework.text.documents import document_text
 from bench_framework.workflow.gate import confirm_here, gate_record
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import (
@@ -104,7 +105,7 @@ def self_test_suite(
             tests.append(_test(gate, clock, options, observer, repetitions)[1])
     test = SuiteSelfTest(tuple(tests))
     with layout.new_folder(options.results / SELF_TESTS, utc_now()) as (folder, draft):
-        layout.write_all(draft, {SUITE_RESULT: wire.indented(suite_self_test_document(test))})
+        layout.write_all(draft, {SUITE_RESULT: document_text(suite_self_test_document(test))})
     return SelfTestResult(folder / SUITE_RESULT, test)
 
 
@@ -162,7 +163,7 @@ def _test(
                 break
             if not left and test.missed is None and test.smallest is not None:
                 left = [half] if (half := test.smallest / 2) >= SMALLEST else []
-        layout.write_all(folder, {RESULT: wire.indented(self_test_document(test))})
+        layout.write_all(folder, {RESULT: document_text(self_test_document(test))})
     return folder, test
 
 

@@ -67,7 +67,7 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     gate = ("gate", "@last", "--no-confirm")
     document = valid("gate", benchctl(folder, *gate, "--json").stdout)
     assert (document["exit_code"], document["decision"]) == (0, "discard")
-    assert "outputs differ" in document["remarks"][-1]
+    assert "outputs differ" in document["remarks"][-1]["text"]
     assert benchctl(folder, *gate, "--decide", code=1).stdout == "discard\n"
 
 
@@ -86,7 +86,7 @@ def test_equal_commands_are_equivalent_and_json_is_the_document_of_run(folder: P
     names = ("variant", "reference", "input", "metric", "kind", "verdict", "margin")
     expected = ("echo -same2", "echo -same", "", "wall", "headline", "equivalent", 0.05)
     assert tuple(map(first.get, names)) == expected
-    assert 0.95 < first["low"] <= first["ratio"] <= first["high"] < 1.05
+    assert 0.95 < first["lo"] <= first["ratio"] <= first["hi"] < 1.05
     assert first["rounds"] > 5
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.features.results import NOT_MEASURED
+from bench_framework.model.documents.plan import SCHEMA_VERSION, DocumentVersion
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
@@ -114,7 +115,7 @@ class HostComparison:
     comparisons: tuple[HostsCompared, ...]
     agreement: Agreement
     """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
-    schema_version: Literal[1] = 1
+    schema_version: DocumentVersion = SCHEMA_VERSION
     """It is also part of the document of several hosts."""
 
     @property

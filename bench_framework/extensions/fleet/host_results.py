@@ -46,7 +46,7 @@ class HostPage:
         texts = {
             "hosts.html": html.render_page(self.document, templates, {}, origin),
             "hosts.md": markdown.render(self.document, templates),
-            "hosts.json": document_text(self.comparison, indent=1) + "\n",
+            "hosts.json": document_text(self.comparison),
         }
         layout.write_all(folder, texts)
         return tuple(folder / name for name in texts)

@@ -260,8 +260,8 @@ def _write_archive(folder: Path, results: Path, path: Path) -> None:
 
     machine = fingerprint(wire.load_host((folder / layout.ENV).read_bytes()))
     digest = manifest.digest_of_record(folder)
-    version, scenario, at = baselines.SCHEMA_VERSION, folder.parent.name, host.utc_now()
-    baseline = baselines.Baseline(version, NAME, scenario, folder.name, digest, machine, at)
+    scenario, at = folder.parent.name, host.utc_now()
+    baseline = baselines.Baseline(NAME, scenario, folder.name, digest, machine, at)
     baselines.write_archive(path, baseline, results)
 
 

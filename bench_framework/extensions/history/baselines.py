@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.execution.machine.host import utc_now
-from bench_framework.model.documents.plan import fields_of
+from bench_framework.model.documents.plan import SCHEMA_VERSION, DocumentVersion, fields_of
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import baselines, finding, layout, manifest
 from bench_framework.store.baselines import Baseline
@@ -36,6 +36,8 @@ class BaselineDocument(Baseline):
     """A fault of the record, such as a changed file."""
     replaced: str | None
     """Id of the record that had the name before; null without one, and for `list` and `show`."""
+    schema_version: DocumentVersion = SCHEMA_VERSION
+    """It is also part of the list of baselines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +97,7 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
             "BX415.not-as-measured", folder=folder, path=changed[0].path, what=changed[0].what
         )
     digest = manifest.digest_of_record(folder)
-    version, at = baselines.SCHEMA_VERSION, utc_now()
-    baseline = Baseline(version, name, scenario, opened.id, digest, machine, at)
+    baseline = Baseline(name, scenario, opened.id, digest, machine, utc_now())
     before = _replaced(results, baseline, force=force)
     baselines.write(results, baseline)
     return Saved(baseline, before)

@@ -6,14 +6,14 @@ A new kind of event, or a new field, does not change `schema_version`.
 from dataclasses import dataclass
 from typing import Literal
 
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.documents.comparison import ComparisonDocument
+from bench_framework.model.reasons import Reason
 
 
 @dataclass(frozen=True, kw_only=True)
 class EventLine:
     """An event, with its time."""
 
-    schema_version: Literal[1] = 1
     at: str
     """Time, UTC, ISO 8601."""
 
@@ -75,24 +75,13 @@ class RoundEvent(EventLine):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InterimVerdict:
-    """A comparison after an interim analysis, which further rounds can change."""
-
-    variant: str
-    metric: str
-    verdict: Verdict
-    ratio: float | None
-    low: float | None
-    high: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class VerdictsEvent(EventLine):
     """An interim analysis of an input."""
 
     event: Literal["verdicts"] = "verdicts"
     input: str
-    comparisons: tuple[InterimVerdict, ...]
+    comparisons: tuple[ComparisonDocument, ...]
+    """They can change with further rounds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +91,7 @@ class StopEvent(EventLine):
     event: Literal["stop"] = "stop"
     input: str
     round: int
-    reason: str
+    reason: Reason | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +102,7 @@ class DropEvent(EventLine):
     variant: str
     input: str
     round: int
-    reason: str
+    reason: Reason
     raced: bool
     """True if it lost a race; false if it failed."""
 

@@ -5,55 +5,32 @@ published format does not change with a class.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
 
+from bench_framework.model.documents.comparison import ComparisonDocument
+from bench_framework.model.documents.plan import DocumentVersion
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.facts.functions import FunctionChanges
+from bench_framework.model.reasons import Reason
 from bench_framework.model.result.decision import Decision
 from bench_framework.model.result.gate import BudgetState, PairState
 from bench_framework.model.result.self_test import TestOutcome, Trial
 from bench_framework.model.verdict import Verdict
 
-_INFINITE: Final = {"ser_json_inf_nan": "strings", "use_attribute_docstrings": True}
-"""Configuration of rows with intervals, whose infinite bounds are texts, as in `Interval`."""
 
-
-@dataclass(frozen=True, slots=True)
-class PairDocument:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairDocument(ComparisonDocument):
     """A gated comparison."""
 
-    variant: str
-    """Label of the candidate; with two revisions, the head's."""
-    input: str
-    """Label of the input; `no input` if the program has none."""
-    metric: str
-    """Name of the metric, such as `wall`."""
     state: PairState
     """`worse` fails the gate. `accepted` is worse by an accepted change. `suspicious` is worse, but was not measured
     again."""
-    why: str
-    """Reasons for the state, in words; empty without one."""
-    margin: float
-    """Tolerated growth, as a fraction."""
-    verdict: Verdict
-    ratio: float | None
-    """The candidate's value ÷ the baseline's; null without an estimate."""
-    lo: float | None
-    """Lower end of the confidence interval of the ratio, at `level`."""
-    hi: float | None
-    """Upper end."""
-    mde: float | None
-    """Smallest difference that could be detected, as a fraction."""
     text: str
     """The comparison in words; empty if a side has no value."""
     confirmation_verdict: Verdict | None
     """Verdict of the second measurement; null if it did not measure the pair."""
     confirmation_text: str | None
     """Its comparison in words."""
-    level: float | None = None
-    """Confidence level of the interval; 1 for an exact metric."""
-    __pydantic_config__: ClassVar = _INFINITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +40,7 @@ class BudgetDocument:
     variant: str
     """Label of the variant."""
     input: str
-    """Label of the input; `no input` if the program has none."""
+    """Label of the input; empty if the program has none."""
     metric: str
     """Name of the metric, such as `wall`."""
     state: BudgetState
@@ -73,14 +50,13 @@ class BudgetDocument:
     value: float | None
     """Median, or the value of an exact metric; null if it is unknown."""
     lo: float | None
-    """Lower end of the confidence interval of the value, at `level`."""
+    """Lower end of the confidence interval of the value, at `level`; null if the rounds permit no interval."""
     hi: float | None
     """Upper end."""
     level: float
     """Confidence level of the interval; 1 for an exact metric."""
     text: str
     """The result in words."""
-    __pydantic_config__: ClassVar = _INFINITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +66,7 @@ class ExplanationDocument:
     variant: str
     input: str
     text: str
+    """The differences in a sentence, or why none are known."""
     changes: FunctionChanges | None
     """Null if nothing was counted; `text` says why."""
     build: BuildChanges | None
@@ -114,7 +91,7 @@ class AcceptedEntry:
 class GateDocument:
     """The result of a gate, also in `gate.json`."""
 
-    schema_version: Literal[1]
+    schema_version: DocumentVersion
     record_id: str
     """Id of the record: the time of its start."""
     confirmation: str | None
@@ -125,9 +102,9 @@ class GateDocument:
     """Name of the scenario."""
     exit_code: int
     """Exit code of the gate, also with `--decide`."""
-    reasons: tuple[str, ...]
-    """Reasons for the exit code, in words; empty for 0."""
-    remarks: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+    """Reasons for the exit code; empty for 0."""
+    remarks: tuple[Reason, ...]
     """Remarks that do not change the exit code, such as an accepted change that has expired."""
     level: float
     """Error rate of the first measurement, such as 0.01: the largest probability that a pair of equal programs is
@@ -159,34 +136,52 @@ class SuiteMemberDocument:
     """A scenario of a suite."""
 
     scenario: str
+    """Name of the scenario."""
     file: str
+    """The scenario file, as it was given."""
     record: str
+    """Id of the record; empty without one."""
     exit_code: int | None
     """Null if it was not measured yet."""
     error: str
+    """Why it failed; empty if it did not."""
     skipped: bool
+    """True if a change of the repository cannot affect it."""
     seconds: float
+    """Time that the suite spent on it."""
     budget_s: float | None
+    """Time for its rounds; null for that of the scenario."""
     level: float
+    """Its share of the error rate; 0 if it is skipped."""
     result: str
+    """The result in a word, such as `passed`."""
     text: str
+    """Its answer without a gate, or why it failed or was skipped."""
     gate: GateDocument | None
+    """Content of its `gate.json`; null without a gate."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteDocument:
     """The result of a suite, also in `suite.json`."""
 
-    schema_version: Literal[1]
+    schema_version: DocumentVersion
     suite_id: str
+    """Id of the suite: the time of its start."""
     started_at: str
+    """Time, UTC, ISO 8601."""
     command: str
+    """Command that repeats it."""
     exit_code: int
+    """Exit code of the suite, also with `--decide`."""
     answer: str
+    """The result in a sentence."""
     decision: Decision | None
     """The word of `--decide`; null without a gate, or if nothing could be compared."""
     level: float
+    """Error rate of all scenarios together."""
     comparisons: int
+    """Number of comparisons that share the error rate."""
     scenarios: tuple[SuiteMemberDocument, ...]
 
 
@@ -195,8 +190,11 @@ class FalseAlarms:
     """Gates of equal programs that failed, and a bound of their probability."""
 
     count: int
+    """Gates that failed."""
     gates: int
+    """Gates with a result."""
     at_most: float
+    """Bound of the probability, at `confidence`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,26 +202,35 @@ class Detections:
     """Gates of a slower copy that failed, and a bound of their probability."""
 
     count: int
+    """Gates that failed."""
     gates: int
+    """Gates with a result."""
     at_least: float
+    """Bound of the probability, at `confidence`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelfTestDocument:
     """The result of `gate --self-test`, also in `self-test.json`."""
 
-    schema_version: Literal[1]
+    schema_version: DocumentVersion
     scenario: str
+    """Name of the scenario."""
     scenario_sha256: str
+    """Digest of the scenario file."""
     only: str
     """The filter of `-k`."""
     host_id: str
     """Id of the machine, as in `env.json`."""
     exit_code: int
+    """0: the gate passed the test; 1: it did not; 3 or 4: it has no result."""
     outcome: TestOutcome
     answer: str
+    """The result in a sentence."""
     margin: float
+    """Tolerated growth of the main metric, as a fraction."""
     level: float
+    """Error rate of a gate."""
     slowdown: float
     """The slowdown that the gate must find, as a share of the program's own time."""
     confidence: float
@@ -231,24 +238,31 @@ class SelfTestDocument:
     false_alarms: FalseAlarms
     detections: Detections
     smallest_found: float | None
+    """Smallest slowdown that a gate found, as a fraction; null without one."""
     largest_missed: float | None
+    """Largest slowdown that a gate did not find; null without one."""
     seconds: float
+    """Duration of the self-test."""
     trials: tuple[Trial, ...]
+    """The gates, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteSelfTestDocument:
     """The result of `gate --self-test` of a suite, also in `suite-self-test.json`."""
 
-    schema_version: Literal[1]
+    schema_version: DocumentVersion
     exit_code: int
+    """The same as for one scenario."""
     outcome: TestOutcome
     answer: str
+    """The result in a sentence."""
     confidence: float
     """Confidence of the bound."""
     false_alarms: FalseAlarms
     """Counts of suites: the n-th gates of equal programs of all scenarios are one suite."""
     seconds: float
+    """Duration of the self-test."""
     self_tests: tuple[SelfTestDocument, ...]
 
 

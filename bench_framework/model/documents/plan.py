@@ -8,9 +8,10 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-SCHEMA_VERSION: Final = 1
+DocumentVersion = Literal[1]
+SCHEMA_VERSION: Final[DocumentVersion] = 1
 _INFINITE: Final = (math.inf, -math.inf)
 
 

@@ -31,6 +31,7 @@ from bench_framework.report.render import suite as pages
 from bench_framework.report.render.suite import SuitePage, SuiteRow
 from bench_framework.store import layout, wire
 from bench_framework.store.records import Record, plan_sha256
+from bench_framework.text.documents import document_text
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.gate import GATE, gate_record, stored_gate
 from bench_framework.workflow.run import RunOutcome, run_plan
@@ -242,7 +243,7 @@ class Suite:
     def _write(self) -> SuiteResult:
         page = self._state.page
         files = {
-            "suite.json": wire.indented(suite_document(self._options.results, page)),
+            "suite.json": document_text(suite_document(self._options.results, page)),
             "index.html": pages.index(page),
             "summary.md": pages.markdown(page, comment=False),
         }

@@ -13,12 +13,14 @@ from bench_framework.cli.app import app
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.features import axis_levels
 from bench_framework.features.judge import judge
+from bench_framework.model.documents.comparison import comparison_document
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Answer, Build, Host, Look
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import terminal
@@ -31,7 +33,6 @@ from bench_framework.text.reasons import phrase
 from bench_framework.workflow import comparison
 from bench_framework.workflow.comparison import (
     ComparisonsDocument,
-    NamedComparison,
     compare_axis,
     compare_record,
     compare_records,
@@ -355,21 +356,17 @@ def test_deterministic_metrics_are_compared_and_have_no_rounds_of_their_own(
     assert page.document.run_line.endswith(" · 20 rounds")
 
 
-def test_an_infinite_bound_is_a_text() -> None:
-    unbounded = NamedComparison(
-        "a",
-        "b",
-        "wall",
-        "headline",
-        Verdict.INCONCLUSIVE,
+def test_an_infinite_bound_is_null(tmp_path: Path) -> None:
+    created = record(tmp_path, 1)
+    candidate, reference, *_ = (cell.id for cell in created.plan.cells)
+    unbounded = Comparison(
+        *(candidate, reference, "wall", "headline", Verdict.INCONCLUSIVE),
         shown=Interval(1.0, 0.0, math.inf, 0.95),
         thresholds=Thresholds(0.02, 0.01),
-        variant="new",
-        reference="old",
-        input="",
     )
-    document = valid("compare", document_text(ComparisonsDocument("a", "demo", (unbounded,), ())))
-    assert document["comparisons"][0]["shown"]["hi"] == "Infinity"
+    compared = comparison_document(created.plan, unbounded)
+    document = valid("compare", document_text(ComparisonsDocument("a", "demo", (compared,), ())))
+    assert [document["comparisons"][0][name] for name in ("ratio", "lo", "hi")] == [1.0, 0.0, None]
 
 
 @pytest.mark.parametrize(
