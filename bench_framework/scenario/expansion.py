@@ -118,6 +118,9 @@ class Expansion:
         if part is None:
             return plan.Input(label or "no input", values, None), {}
         chosen = {**self.scenario.spec.fixed, **dict(values)}
+        if part.value is not None:
+            text = template.fill_text(part.value, chosen)
+            return plan.Input(label or text, values, None), {"input": text}
         given = {key: getattr(part, key) for key in INPUT_NAMES}
         texts = {key: template.fill_text(t, chosen) for key, t in given.items() if t is not None}
         dataset, name = self._dataset(part, texts, chosen)

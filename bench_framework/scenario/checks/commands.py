@@ -19,6 +19,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     for path, text, slots in templated(scenario):
         yield from _placeholders(scenario, path, text, slots=slots)
     yield from _nameless(scenario)
+    yield from _replaced(scenario)
     yield from _never_run(scenario)
     spec = scenario.spec
     axes = [axis for axis in scenario.axes.values() if axis.changes(("command",))]
@@ -168,6 +169,16 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
     ):
         if words and not words[0].strip():
             yield scenario.value_problem(key, "BC102.no-program", key=".".join(key))
+
+
+def _replaced(scenario: Scenario) -> Iterator[Problem]:
+    """Yield a problem if a command replaces that of the worker, whose arguments would be ignored."""
+    spec = scenario.spec
+    key, command = ("command", spec.command)
+    if spec.server is not None:
+        key, command = ("server.command", spec.server.command)
+    if command is not None and len(spec.worker.command or ()) > 1:
+        yield scenario.value_problem(("worker", "command", 1), "BC108.arguments-replaced", key=key)
 
 
 def _never_run(scenario: Scenario) -> Iterator[Problem]:

@@ -35,8 +35,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         yield from _twice(scenario, axis)
         yield from _misplaced(scenario, axis)
     part = scenario.spec.input
-    if part is None:
+    if part is None or part.value is not None:
         yield from _nothing_to_drop(scenario)
+    if part is None:
         return
     for path, text in part.texts():
         for filled, file, at in _fillings(scenario, path, text):
@@ -48,11 +49,13 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 def _not_one_file(scenario: Scenario, part: InputPart) -> Iterator[Problem]:
     """Yield a problem for each use of an input of several files that needs one file."""
     folder = part.folder is not None or (part.dataset or "").startswith("sessions")
-    if not folder and part.files is None:
+    if not folder and part.files is None and part.value is None:
         return
     if scenario.spec.stdin is not None and "input" in template.names(scenario.spec.stdin):
-        key = "BC108.stdin-of-several-files"
-        yield scenario.value_problem(("stdin",), key, folder=folder)
+        kind = "BC108.stdin-of-value" if part.value is not None else "BC108.stdin-of-several-files"
+        yield scenario.value_problem(("stdin",), kind, folder=folder)
+    if part.value is not None:
+        return
     for path, text, _ in commands.templated(scenario):
         whole = folder or scenario.spec.shell or text == "{input}" or path[0] == "stdin"
         if not whole and "input" in template.names(text):

@@ -11,6 +11,7 @@ from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.text.errors import error_text
 from bench_framework.text.names import listed
+from bench_framework.units import is_size
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -51,14 +52,20 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
             open_values = "; add ".join(
                 f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
             )
-            yield scenario.value_problem(
-                path, "BC201.several-variants", names=names, values=open_values
-            )
+            size = next((axis.name for axis in missing if _may_be_size(scenario, axis)), "")
+            key = "BC201.several-variants"
+            yield scenario.value_problem(path, key, names=names, values=open_values, size=size)
             continue
         values = scenario.variant_values(given)
         if values in chosen:
             yield scenario.value_problem(path, "BC201.twice")
         chosen.append(values)
+
+
+def _may_be_size(scenario: Scenario, axis: AxisView) -> bool:
+    """Return whether the values of an axis are numbers in arguments of a scenario that has no input."""
+    numbers = all(value.isdecimal() or is_size(value) for value in axis.values)
+    return scenario.spec.input is None and axis.kind == "run" and numbers
 
 
 def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Iterator[Problem]:

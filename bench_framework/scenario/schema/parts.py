@@ -34,7 +34,7 @@ DATASETS: Final = (
     *("sessions", "sessions-small", "sessions-large", "sessions-short-lines"),
     *("sessions-long-lines", "sessions-cache-tokens"),
 )
-INPUT_KINDS: Final = ("dataset", "file", "folder", "files", "command")
+INPUT_KINDS: Final = ("dataset", "file", "folder", "files", "command", "value")
 """Keys of `input` of which exactly one is given."""
 INPUT_NAMES: Final = ("dataset", "size", "seed", "file", "folder")
 """Keys of `input` that are also placeholders."""
@@ -61,6 +61,9 @@ class InputPart(Part):
     command: Arguments | None = None
     """Command that generates the input: it prints it, or writes the file `{output}`. The result is
     kept until the command, its program, or a file among its arguments changes."""
+    value: Text | None = None
+    """An argument in place of data, such as the number of elements that the program generates. `{input}` is this
+    text."""
     max_size: Text = Field(default="16GiB", alias="max-size")
     """Largest size of the result of `command`; a larger one is an error."""
     sha256: Text | None = None

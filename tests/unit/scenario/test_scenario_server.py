@@ -13,7 +13,7 @@ from bench_framework.model.record.run import Build
 from bench_framework.store import wire
 from tests.unit.scenario.conftest import Plans, Refuses
 
-HEAD = "version: 1\nname: n\nquestion: q\nworker: {command: [/usr/bin/srv, --log, none]}\n"
+HEAD = "version: 1\nname: n\nquestion: q\nworker: {command: [/usr/bin/srv]}\n"
 CLIENT = 'command: [load, "http://127.0.0.1:{port}/"]\n'
 TEXT = 'server: {command: ["{bin}", "{port}"]}\n' + CLIENT
 CRATE = "version: 1\nname: n\nquestion: q\nworker: {git: 'https://x.invalid/r', bin: srv}\n"
@@ -37,7 +37,7 @@ def test_a_plan_has_a_server_for_each_configuration(plans: Plans) -> None:
 
 
 def test_the_default_command_of_a_server_is_that_of_the_worker(plans: Plans) -> None:
-    head = HEAD.replace("none", "'{port}'")
+    head = HEAD.replace("srv", "srv, --log, '{port}'")
     assert server_of(plans("server: {}\n" + CLIENT, head=head)).command[1:] == (("--log",), (PORT,))
     server = server_of(plans("server: {ready: {line: up}}\n" + CLIENT, head=CRATE))
     assert (server.command, server.ready, server.awaited) == (((BIN,),), "line", ("up",))
