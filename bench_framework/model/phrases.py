@@ -6,6 +6,7 @@ What code compares, and what records store as data, is a `Reason`.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.reasons import Part, ReasonCode
 
 
@@ -219,10 +220,6 @@ class PhraseCode(StrEnum):
     FETCHING = "fetching"
     PROFILING = "profiling"
     WAITING = "waiting"
-    SEARCH_WAITS = "search-waits"
-    SEARCH_CONTINUES = "search-continues"
-    SEARCHING_BRANCH = "searching-branch"
-    NOT_SEARCHED = "not-searched"
 
     # How an interrupted command goes on.
     INTERRUPTED_AFTER = "interrupted-after"
@@ -257,28 +254,6 @@ class PhraseCode(StrEnum):
     VERSION = "version"
     UNKNOWN_VERSION = "unknown-version"
     OTHER_VERSIONS = "other-versions"
-
-    # Hosts of a fleet.
-    NO_WORKER = "no-worker"
-    NO_WORKER_OF_HOST = "no-worker-of-host"
-    NO_WORKER_WITH_LABEL = "no-worker-with-label"
-    TOO_FEW_HOSTS = "too-few-hosts"
-    TOO_FEW_OF_KIND = "too-few-of-kind"
-    TOO_FEW_OF_ONE_KIND = "too-few-of-one-kind"
-    SHORTAGES = "shortages"
-    NOT_WITH_OTHERS = "not-with-others"
-    NO_ANSWER = "no-answer"
-    HAD_NOT_STARTED = "had-not-started"
-    NO_HOST_FREE = "no-host-free"
-    REPLACED_BY = "replaced-by"
-    NO_CONTACT = "no-contact"
-    CONTACT_AGAIN = "contact-again"
-    ON_HOST_TOO = "on-host-too"
-    PROFILES_MISSING = "profiles-missing"
-    MEASURING_ON = "measuring-on"
-    HOST_BUILDS = "host-builds"
-    EACH_HOST_BUILDS = "each-host-builds"
-    AGAIN_ON_HOST = "again-on-host"
 
     # A command, a tool or an input that failed.
     BASELINE_NOT_BUILT = "baseline-not-built"
@@ -349,9 +324,12 @@ class PhraseCode(StrEnum):
     NOT_WRITABLE = "not-writable"
 
 
+AnyCode = PhraseCode | ExtensionCode | ReasonCode
+
+
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A phrase: its code, and figures, names, foreign messages or other phrases."""
 
-    code: PhraseCode | ReasonCode
+    code: AnyCode
     detail: "Part | Phrase | tuple[Part | Phrase, ...]" = ""

@@ -1,4 +1,4 @@
-"""The words of reasons and phrases, from ``reasons.toml`` and ``phrases.toml``."""
+"""The words of reasons and phrases, from ``reasons.toml``, ``phrases.toml`` and ``extension_phrases.toml``."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -6,12 +6,15 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
 from bench_framework.text.differences import signed_amount
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import (
+    fixed,
     format_clock,
     format_percent,
     format_size,
@@ -27,9 +30,19 @@ def _change(ratio: Interval) -> str:
     return f"{change.estimate}{'×' if change.times else ''} {change.bounds}"
 
 
+def _factor_and_change(ratio: float) -> str:
+    """Return a ratio as a factor above 1 and as a change, such as ``1.25 (−20 %)``."""
+    sign = "+" if ratio >= 1 else ""
+    return f"{shortest(max(ratio, 1 / ratio), 3)} ({sign}{format_percent(ratio - 1, digits=3)})"
+
+
 FILES: Final = tuple(
     (kind, Path(__file__).with_name(name))
-    for kind, name in ((ReasonCode, "reasons.toml"), (PhraseCode, "phrases.toml"))
+    for kind, name in (
+        (ReasonCode, "reasons.toml"),
+        (PhraseCode, "phrases.toml"),
+        (ExtensionCode, "extension_phrases.toml"),
+    )
 )
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
@@ -38,10 +51,15 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
     "level": partial(format_percent, digits=4),
+    "three": partial(format_percent, digits=3),
     "change": _change,
+    "both": _factor_and_change,
+    "hundredths": partial(fixed, decimals=2),
+    "thousandths": partial(fixed, decimals=3),
     "number": shortest,
     "rough": partial(shortest, digits=2),
     "size": format_size,
+    "rate": lambda rate: f"{fixed(rate / 1e9, 2)} GB/s",
     "clock": format_clock,
     "interrupts": partial(counted, noun="interrupt"),
     "hosts": partial(counted, noun="host"),
@@ -62,9 +80,9 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 @cache
-def phrases() -> Mapping[ReasonCode | PhraseCode, str]:
+def phrases() -> Mapping[AnyCode, str]:
     """Return the phrase of each code. Raises `ValueError`: a file has an unknown code."""
-    texts: dict[ReasonCode | PhraseCode, str] = {}
+    texts: dict[AnyCode, str] = {}
     for kind, file in FILES:
         rows = tomllib.loads(file.read_text(encoding="utf-8"))
         texts |= {kind(code): text for code, text in rows.items()}
@@ -86,10 +104,12 @@ class _Part:
 
 
 class _All(list[_Part]):
-    """All parts of a reason. Their format is the separator."""
+    """All parts of a reason. Their format is the separator, or ``list`` for "a, b and c"."""
 
     def __format__(self, separator: str) -> str:
-        return separator.join(map(format, self))
+        return (
+            listed(map(format, self)) if separator == "list" else separator.join(map(format, self))
+        )
 
 
 def phrase(reason: Reason | Phrase | None) -> str:
@@ -105,6 +125,6 @@ def phrase(reason: Reason | Phrase | None) -> str:
     return text.format(*parts, all=parts, place=place)
 
 
-def phrase_of(code: ReasonCode | PhraseCode, *details: Part | Phrase) -> str:
+def phrase_of(code: AnyCode, *details: Part | Phrase) -> str:
     """Return a phrase that is stored or printed as text."""
     return phrase(Phrase(code, details))

@@ -23,8 +23,9 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
 )
 from bench_framework.foreign import read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -119,7 +120,7 @@ class Search:
         weakref.finalize(self, lock.close)
         # Steps of a process with the same search are awaited and read, not repeated.
         with writing(self._file):
-            waits = partial(self.say, phrase_of(PhraseCode.SEARCH_WAITS))
+            waits = partial(self.say, phrase_of(ExtensionCode.SEARCH_WAITS))
             lock.enter_context(locked(self._file.parent, waits))
         scenario = plan.name if options.text else name
         self.state = Bisection(1, scenario, find, judge.headline, judge.level, commits)
@@ -130,7 +131,7 @@ class Search:
                 read_regular(self._file),
                 key="BX411.search-not-readable",
             )
-            self.say(phrase_of(PhraseCode.SEARCH_CONTINUES, len(self.state.steps)))
+            self.say(phrase_of(ExtensionCode.SEARCH_CONTINUES, len(self.state.steps)))
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
@@ -162,10 +163,10 @@ class Search:
         if self.commit is None or len(self.commit.parents) == 1:
             return None
         base, head, *others = self.commit.parents
-        line = Phrase(PhraseCode.SEARCHING_BRANCH, (self.commit.short, head[:9]))
+        line = Phrase(ExtensionCode.SEARCHING_BRANCH, (self.commit.short, head[:9]))
         if others:
             rest = ", ".join(parent[:9] for parent in others)
-            line = Phrase(PhraseCode.NOT_SEARCHED, (line, rest))
+            line = Phrase(ExtensionCode.NOT_SEARCHED, (line, rest))
         self.say(phrase(line))
         return self._again(options=replace(self._options, base=base, head=head))
 

@@ -14,7 +14,8 @@ from bench_framework.extensions.fleet.arrival import ExpectedRecord, update_of
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
@@ -105,7 +106,7 @@ class HostRun:
                     self._take(result)
                 if not self.ended and self.running.silent != self.silent:
                     self.silent = not self.silent
-                    lost, back = PhraseCode.NO_CONTACT, PhraseCode.CONTACT_AGAIN
+                    lost, back = ExtensionCode.NO_CONTACT, ExtensionCode.CONTACT_AGAIN
                     self.observer.notify(Message(phrase_of(lost if self.silent else back)))
         except errors.BenchError as error:
             self.error = error
@@ -113,10 +114,10 @@ class HostRun:
     def replace_by(self, spare: WorkerPlace | None) -> None:
         """Note the host that measures in place of this lost one; `None`: no host is free."""
         assert self.error is not None
-        text = phrase_of(PhraseCode.NO_HOST_FREE)
+        text = phrase_of(ExtensionCode.NO_HOST_FREE)
         if spare is not None:
             self.replaced_by = spare.name
-            text = phrase_of(PhraseCode.REPLACED_BY, spare.name)
+            text = phrase_of(ExtensionCode.REPLACED_BY, spare.name)
         self.error.details = (*self.error.details, ("then", text))
 
     @property
@@ -150,10 +151,10 @@ class HostRun:
         if self.started and self.sent_stops <= _MOST_STOPS:
             self.running.stop()
             return
-        state = Phrase(PhraseCode.NO_ANSWER)
+        state = Phrase(ExtensionCode.NO_ANSWER)
         if not self.started:
             self.running.cancel()
-            state = Phrase(PhraseCode.HAD_NOT_STARTED)
+            state = Phrase(ExtensionCode.HAD_NOT_STARTED)
         raise errors.Interrupted("BX130.request-stop", host=self.host, state=state)
 
     def _pass_on(self, timeout_s: float) -> None:
@@ -177,12 +178,12 @@ class HostRun:
 
     def _outcome(self, result: JobResult) -> RunOutcome:
         if self.folder is None:
-            resume = phrase_of(PhraseCode.ON_HOST_TOO, result.resume, self.host)
+            resume = phrase_of(ExtensionCode.ON_HOST_TOO, result.resume, self.host)
             return RunOutcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:
-            resume = phrase_of(PhraseCode.PROFILES_MISSING)
+            resume = phrase_of(ExtensionCode.PROFILES_MISSING)
             return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)
         return outcome
 

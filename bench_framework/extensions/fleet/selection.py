@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import HostPolicy, is_label
 
@@ -66,11 +67,11 @@ def hosts_of(text: str) -> HostPolicy | None:
     """
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     for number, name in enumerate(names):
-        fault = None if name else PhraseCode.EMPTY
+        fault: AnyCode | None = None if name else PhraseCode.EMPTY
         if name in names[:number]:
             fault = PhraseCode.GIVEN_TWICE
         if name == ALL and len(names) > 1:
-            fault = PhraseCode.NOT_WITH_OTHERS
+            fault = ExtensionCode.NOT_WITH_OTHERS
         if fault:
             raise UsageError("BX136.host-name", text=text, name=name, fault=Phrase(fault))
     if names == (ALL,):
@@ -172,10 +173,10 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
         by_name = {place.name: place for place in places}
         missing = [name for name in policy.names if name not in by_name]
         chosen = [by_name[name] for name in policy.names if name in by_name]
-        lack = Phrase(PhraseCode.NO_WORKER_OF_HOST, ", ".join(missing))
+        lack = Phrase(ExtensionCode.NO_WORKER_OF_HOST, ", ".join(missing))
         return chosen, lack if missing else None
     if not places:
-        return [], Phrase(PhraseCode.NO_WORKER)
+        return [], Phrase(ExtensionCode.NO_WORKER)
     if policy.everyone:
         return sorted(places, key=lambda place: place.name), None
     if policy.labels:
@@ -185,7 +186,7 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
     if policy.split_inputs:
         return _of_one_kind(policy.split_inputs, free)
     number = policy.any or 1
-    few = Phrase(PhraseCode.TOO_FEW_HOSTS, (len(free), number))
+    few = Phrase(ExtensionCode.TOO_FEW_HOSTS, (len(free), number))
     return free[:number], few if len(free) < number else None
 
 
@@ -215,25 +216,25 @@ def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> Selected:
         if (place := next(fit, None)) is not None:
             chosen[label] = place
     missing = ", ".join(label for label in labels if label not in chosen)
-    lack = Phrase(PhraseCode.NO_WORKER_WITH_LABEL, missing) if missing else None
+    lack = Phrase(ExtensionCode.NO_WORKER_WITH_LABEL, missing) if missing else None
     return [chosen[label] for label in labels if label in chosen], lack
 
 
 def _by_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = _kinds(free)
     few = tuple(
-        Phrase(PhraseCode.TOO_FEW_OF_KIND, (len(hosts), number, kind))
+        Phrase(ExtensionCode.TOO_FEW_OF_KIND, (len(hosts), number, kind))
         for kind, hosts in kinds.items()
         if len(hosts) < number
     )
     chosen = [place for hosts in kinds.values() for place in hosts[:number]]
-    return chosen, Phrase(PhraseCode.SHORTAGES, few) if few else None
+    return chosen, Phrase(ExtensionCode.SHORTAGES, few) if few else None
 
 
 def _of_one_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
-    few = Phrase(PhraseCode.TOO_FEW_OF_ONE_KIND, (len(chosen), number))
+    few = Phrase(ExtensionCode.TOO_FEW_OF_ONE_KIND, (len(chosen), number))
     return chosen, few if len(chosen) < number else None
 
 
