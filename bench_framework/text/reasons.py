@@ -68,6 +68,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "rounds": partial(counted, noun="round"),
     "steps": partial(counted, noun="step"),
     "completed": partial(counted, noun="completed round"),
+    "commits": partial(counted, noun="commit"),
     "crates": partial(counted, noun="crate"),
     "cells": partial(counted, noun="cell"),
     "comparisons": partial(counted, noun="comparison"),

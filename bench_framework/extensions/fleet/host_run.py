@@ -97,7 +97,8 @@ class HostRun:
         try:
             self._pass_on(timeout_s)
             if not self.started and seconds() - self.begin > _CHECK_S:
-                self.observer.notify(Waiting(f"host {self.host}", seconds() - self.begin))
+                place = phrase_of(ExtensionCode.HOST, self.host)
+                self.observer.notify(Waiting(place, seconds() - self.begin))
             if self.stop.level > self.sent_stops:
                 self._request_stop()
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
@@ -127,7 +128,9 @@ class HostRun:
             then = (value for name, value in self.error.details if name == "then")
             return "; ".join((self.error.message, *then))
         assert self.result is not None
-        return f"record {self.folder}" if self.folder is not None else self.result.resume
+        if self.folder is None:
+            return self.result.resume
+        return phrase_of(ExtensionCode.RECORD, str(self.folder))
 
     def _take(self, result: JobResult) -> None:
         self._pass_on(0)
@@ -192,17 +195,18 @@ def _store(
     archive: bytes, host: str, scenario: str, results: Path, check: Callable[[Path], object]
 ) -> Path:
     """Check a record, also against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    what = f"the record of host {host}"
+    what = Phrase(ExtensionCode.RECORD_OF, host)
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
         try:
             entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
-                raise damaged(f"it is of {entry.scenario}", what)
+                raise damaged(Phrase(ExtensionCode.OF_SCENARIO, entry.scenario), what)
             if entry.folder_in(results).exists():
-                raise damaged(f"{entry.record} is stored here already", what)
+                raise damaged(Phrase(ExtensionCode.STORED_ALREADY, entry.record), what)
             baselines.extract(path, entry, results, check)
         except (errors.UsageError, errors.RecordError) as error:
-            raise damaged(error.message.replace(str(path), "the archive"), what) from error
+            archive_name = phrase_of(ExtensionCode.ARCHIVE)
+            raise damaged(error.message.replace(str(path), archive_name), what) from error
     return entry.folder_in(results)

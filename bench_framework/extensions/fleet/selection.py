@@ -18,6 +18,7 @@ from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import HostPolicy, is_label
+from bench_framework.text.reasons import phrase_of
 
 TLS: Final = "tls"
 ALL: Final = "all"
@@ -89,8 +90,7 @@ def require_labels(labels: Sequence[str]) -> None:
     """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
     for label in labels:
         if not is_label(label):
-            rule = "use at most 64 letters, digits, `-`, `_` and `.`"
-            raise UsageError("BX136.label", label=label, rule=rule)
+            raise UsageError("BX136.label", label=label)
 
 
 def is_local(address: str) -> bool:
@@ -157,7 +157,7 @@ class WorkerPlace:
     reported: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
+        return phrase_of(ExtensionCode.PLACE, self.name, self.kind, ", ".join(sorted(self.labels)))
 
 
 Selected = tuple[list[WorkerPlace], Phrase | None]
