@@ -47,6 +47,7 @@ FILES: Final = tuple(
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
     "percent": format_percent,
+    "tenths": partial(format_percent, decimals=1),
     "whole": partial(format_percent, decimals=0),
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
@@ -66,6 +67,7 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "samples": partial(counted, noun="sample"),
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
+    "measurements": partial(counted, noun="measurement"),
     "steps": partial(counted, noun="step"),
     "completed": partial(counted, noun="completed round"),
     "commits": partial(counted, noun="commit"),

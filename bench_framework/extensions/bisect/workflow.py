@@ -43,7 +43,6 @@ from bench_framework.store.layout import write_whole, writing
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import clause
-from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
     ALONE,
@@ -213,7 +212,8 @@ class Search:
     def _interrupted(self) -> errors.Interrupted:
         return errors.Interrupted(
             "BX130.bisection",
-            steps=counted(len(self.state.steps), "decided step"),
+            steps=len(self.state.steps),
+            several=len(self.state.steps) != 1,
             command=self._options.command,
         )
 
@@ -229,7 +229,7 @@ class Search:
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else Reason(ReasonCode.NOT_AVAILABLE)
-            some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
+            some = Phrase(ReasonCode.SHARE, (len(refused), len(comparisons))) if compared else ""
             raise MeasureError(
                 "BX127.not-compared", good=good.short, bad=bad.short, cause=cause, some=some
             )
@@ -252,7 +252,8 @@ class Search:
         """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
         commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
         ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
-        question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
+        names = (commit.short, good.short, bad.short)
+        question = phrase_of(ExtensionCode.WHICH_SIDE, *names)
         plan = at_commits(self._narrowed(), ids, question)
         if not self._options.text:
             words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)
