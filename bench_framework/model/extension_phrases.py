@@ -108,7 +108,7 @@ class ExtensionCode(StrEnum):
     HOST_ID = "host-id"
     PLACE = "place"
     RECORD = "record"
-    INPUT = "input"
+    INPUT_NAME = "input-name"
     BASE_REVISION = "base-revision"
     HEAD_REVISION = "head-revision"
     CONNECTION_ENDED = "connection-ended"

@@ -144,6 +144,6 @@ def _work(record: Record) -> Mapping[str, str]:
     }
     for item in record.contents.inputs:
         if item.sha256:
-            label = phrase_of(ExtensionCode.INPUT, plan.input(item.input_id).label)
+            label = phrase_of(ExtensionCode.INPUT_NAME, plan.input(item.input_id).label)
             work[label.rstrip()] = item.sha256[:12]
     return work
