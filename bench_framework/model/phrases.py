@@ -6,6 +6,7 @@ What code compares, and what records store as data, is a `Reason`.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.reasons import Part, ReasonCode
 
@@ -110,10 +111,6 @@ class PhraseCode(StrEnum):
     FETCHING = "fetching"
     PROFILING = "profiling"
     WAITING = "waiting"
-    SEARCH_WAITS = "search-waits"
-    SEARCH_CONTINUES = "search-continues"
-    SEARCHING_BRANCH = "searching-branch"
-    NOT_SEARCHED = "not-searched"
     KERNEL_COUNTERS = "kernel-counters"
     INSTRUCTIONS_WITH = "instructions-with"
     ANOTHER_BENCHCTL = "another-benchctl"
@@ -168,28 +165,6 @@ class PhraseCode(StrEnum):
     RECORD_CHANGED = "record-changed"
     THE_JOURNAL = "the-journal"
     RUNS_IN_PAGE = "runs-in-page"
-
-    # Hosts of a fleet.
-    NO_WORKER = "no-worker"
-    NO_WORKER_OF_HOST = "no-worker-of-host"
-    NO_WORKER_WITH_LABEL = "no-worker-with-label"
-    TOO_FEW_HOSTS = "too-few-hosts"
-    TOO_FEW_OF_KIND = "too-few-of-kind"
-    TOO_FEW_OF_ONE_KIND = "too-few-of-one-kind"
-    SHORTAGES = "shortages"
-    NOT_WITH_OTHERS = "not-with-others"
-    NO_ANSWER = "no-answer"
-    HAD_NOT_STARTED = "had-not-started"
-    NO_HOST_FREE = "no-host-free"
-    REPLACED_BY = "replaced-by"
-    NO_CONTACT = "no-contact"
-    CONTACT_AGAIN = "contact-again"
-    ON_HOST_TOO = "on-host-too"
-    PROFILES_MISSING = "profiles-missing"
-    MEASURING_ON = "measuring-on"
-    HOST_BUILDS = "host-builds"
-    EACH_HOST_BUILDS = "each-host-builds"
-    AGAIN_ON_HOST = "again-on-host"
 
     # A command, a tool or an input that failed.
     BASELINE_NOT_BUILT = "baseline-not-built"
@@ -330,7 +305,7 @@ class PhraseCode(StrEnum):
     MERGED_BY = "merged-by"
 
 
-AnyCode = PhraseCode | FaultCode | ReasonCode
+AnyCode = PhraseCode | FaultCode | ExtensionCode | ReasonCode
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,7 @@ class ReasonCode(StrEnum):
     OTHER_MACHINE = "other-machine"
     NOT_IN_HEAD = "not-in-head"
     UNFINISHED = "unfinished"
+    DAMAGED = "damaged"
     MANIFEST_UNREADABLE = "manifest-unreadable"
 
     # A step of a bisection.

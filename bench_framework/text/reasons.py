@@ -1,4 +1,4 @@
-"""The words of reasons, phrases and faults, from ``reasons.toml``, ``phrases.toml`` and ``faults.toml``."""
+"""The words of reasons and phrases, from the files in `FILES`."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -6,13 +6,16 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
 from bench_framework.text.differences import signed_amount
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import (
+    fixed,
     format_clock,
     format_percent,
     format_size,
@@ -28,25 +31,38 @@ def _change(ratio: Interval) -> str:
     return f"{change.estimate}{'×' if change.times else ''} {change.bounds}"
 
 
+def _factor_and_change(ratio: float) -> str:
+    """Return a ratio as a factor above 1 and as a change, such as ``1.25 (−20 %)``."""
+    sign = "+" if ratio >= 1 else ""
+    return f"{shortest(max(ratio, 1 / ratio), 3)} ({sign}{format_percent(ratio - 1, digits=3)})"
+
+
 FILES: Final = tuple(
     (kind, Path(__file__).with_name(name))
     for kind, name in (
         (ReasonCode, "reasons.toml"),
         (PhraseCode, "phrases.toml"),
         (FaultCode, "faults.toml"),
+        (ExtensionCode, "extension_phrases.toml"),
     )
 )
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
     "percent": format_percent,
+    "tenths": partial(format_percent, decimals=1),
     "whole": partial(format_percent, decimals=0),
     "fine": partial(format_percent, digits=2),
     "up": percent_up,
     "level": partial(format_percent, digits=4),
+    "three": partial(format_percent, digits=3),
     "change": _change,
+    "both": _factor_and_change,
+    "hundredths": partial(fixed, decimals=2),
+    "thousandths": partial(fixed, decimals=3),
     "number": shortest,
     "rough": partial(shortest, digits=2),
     "size": format_size,
+    "rate": lambda rate: f"{fixed(rate / 1e9, 2)} GB/s",
     "clock": format_clock,
     "interrupts": partial(counted, noun="interrupt"),
     "benchmarks": partial(counted, noun="benchmark"),
@@ -56,8 +72,10 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "samples": partial(counted, noun="sample"),
     "runs": partial(counted, noun="run"),
     "rounds": partial(counted, noun="round"),
+    "measurements": partial(counted, noun="measurement"),
     "steps": partial(counted, noun="step"),
     "completed": partial(counted, noun="completed round"),
+    "commits": partial(counted, noun="commit"),
     "crates": partial(counted, noun="crate"),
     "cells": partial(counted, noun="cell"),
     "comparisons": partial(counted, noun="comparison"),
@@ -94,10 +112,12 @@ class _Part:
 
 
 class _All(list[_Part]):
-    """All parts of a reason. Their format is the separator."""
+    """All parts of a reason. Their format is the separator, or ``list`` for "a, b and c"."""
 
     def __format__(self, separator: str) -> str:
-        return separator.join(map(format, self))
+        return (
+            listed(map(format, self)) if separator == "list" else separator.join(map(format, self))
+        )
 
 
 def phrase(reason: Reason | Phrase | None) -> str:

@@ -3,48 +3,66 @@
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from enum import StrEnum
+from typing import Final
 
 from bench_framework.extensions.audit import wording
 from bench_framework.extensions.audit.page import Number, Passage, Reading
-from bench_framework.model.metrics import WALL
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.phrases import Phrase
+from bench_framework.model.reasons import Part
 from bench_framework.model.record.sessions import Series
 from bench_framework.model.verdict import Interval
 from bench_framework.stats import welch
+from bench_framework.text.names import listed
+from bench_framework.text.reasons import phrase
 
-Status = Literal["not supported", "no data", "inconclusive", "supported"]
 Range = tuple[float, float]
 LEVEL: Final = 0.95
 MARGIN: Final = 0.02
 """The relative difference up to which two figures are called equal, as in a record."""
-_ROUGHLY: Final = ("~", "≈", "about", "around", "roughly", "nearly", "almost", "approximately")
-_LEAST: Final = (">", "≥", "over", "at least", "more than")
-_MOST: Final = ("<", "≤", "up to", "at most", "less than", "under")
-GENERIC: Final = frozenset(
-    "time mean average avg result results total speed perf performance throughput memory runtime "  # noqa: SIM905 -- a list of words
-    "baseline the a of in with and for by mode actual latency duration value cpu single run".split()
-)
 WORD: Final = re.compile(r"[a-z0-9]+(?:[._][a-z0-9]+)*", re.IGNORECASE)
+
+
+class Status(StrEnum):
+    """The result of a statement, the worst one first."""
+
+    NOT_SUPPORTED = "not supported"
+    NO_DATA = "no data"
+    INCONCLUSIVE = "inconclusive"
+    SUPPORTED = "supported"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A result of a statement with its reason, and the interval of the ratio if there is one."""
+
+    status: Status
+    reason: Phrase
+    interval: Range | None = None
+
+
+def finding(status: Status, code: ExtensionCode, *details: Part | Phrase) -> Finding:
+    """Return a finding with the reason of a code."""
+    return Finding(status, Phrase(code, details))
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A result with its reason, and the interval of the ratio if there is one.
-
-    The result of a comparative statement also has its text and its place in the page.
-    """
+    """A comparative statement: its result, the reason, the interval of the ratio if there is one, and its place."""
 
     status: Status
     reason: str
-    interval: Range | None = None
-    line: int = 0
-    section: str = ""
-    text: str = ""
+    interval: Range | None
+    line: int
+    section: str
+    text: str
 
 
-def statement(place: Passage | Number, text: str, status: Status, reason: str) -> Result:
+def statement(place: Passage | Number, text: str, status: Status, reason: Phrase) -> Result:
     """Return the result of a statement about a place of the page."""
-    return Result(status, reason, None, place.line, "".join(place.headings[-1:]), text)
+    return Result(status, phrase(reason), None, place.line, "".join(place.headings[-1:]), text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +103,7 @@ class Sides:
 
     def __str__(self) -> str:
         sides = (self.subject, self.reference)
-        return " and ".join(f.quantity.text + f" ({f.label})" * bool(f.label) for f in sides)
+        return listed(f.quantity.text + f" ({f.label})" * bool(f.label) for f in sides)
 
 
 def _series(figure: Number) -> Series:
@@ -144,21 +162,21 @@ def _stated_range(quantity: Reading) -> Range:
     if percent and digits.endswith(("0", "5")) and "." not in digits:
         steps += 2
     slack = steps * (quantity.hi - quantity.lo)
-    slack += 0.15 * quantity.value if quantity.about in _ROUGHLY else 0
+    slack += 0.15 * quantity.value if quantity.about in wording.ROUGHLY else 0
     lo, hi = quantity.lo - slack, quantity.hi + slack
-    if quantity.about in _LEAST:
+    if quantity.about in wording.LEAST:
         hi = max(hi, 0.99 if percent else 1e6)
-    if quantity.about in _MOST:
+    if quantity.about in wording.MOST:
         lo = 0.0 if percent else 1.0
     return max(lo, 0.0), max(hi, 1e-9)
 
 
 def clock_of(figure: Number) -> str:
-    """Return the clock that the label of a figure names: CPU, wall, or an empty string."""
+    """Return the clock that the label of a figure names: `CPU`, `WALL`, or an empty string."""
     text = f"{figure.label} {figure.column}"
     if wording.CPU_CLOCK.search(text):
-        return "CPU time"
-    return "wall time" if wording.WALL_CLOCK.search(text) else ""
+        return CPU
+    return WALL if wording.WALL_CLOCK.search(text) else ""
 
 
 def words_of(text: str) -> list[str]:
@@ -168,7 +186,7 @@ def words_of(text: str) -> list[str]:
 
 def content_words(text: str) -> frozenset[str]:
     """Return the words of a name that distinguish it from others."""
-    return frozenset(words_of(text)) - GENERIC
+    return frozenset(words_of(text)) - wording.GENERIC
 
 
 def nearest(pairs: Sequence[Sides], ranges: Sequence[Range], text: str = "") -> Sides:

@@ -7,11 +7,23 @@ from functools import cached_property
 from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
-from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Status, statement
+from bench_framework.extensions.audit.compute import (
+    MARGIN,
+    Finding,
+    Result,
+    Sides,
+    Status,
+    finding,
+    statement,
+)
 from bench_framework.extensions.audit.lookup import Lookup
 from bench_framework.extensions.audit.page import RATIOS, Number, Page, Passage, Reading, quantities
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.metrics import CPU, WALL
+from bench_framework.model.phrases import Phrase
 from bench_framework.rounding import thresholds
-from bench_framework.text.numbers import fixed, format_percent
+from bench_framework.text.numbers import fixed
+from bench_framework.text.reasons import phrase_of
 
 _FAR: Final = 0.05
 """The relative difference from which two figures without spread are not called equal."""
@@ -60,7 +72,7 @@ class PageConditions:
 
     def judge(
         self, pair: Sides, *, equal: bool, margin: float = MARGIN, certain: bool = True
-    ) -> Result:
+    ) -> Finding:
         """Judge a statement that agrees with a pair of figures by their runs or their spread.
 
         `equal` states that it calls them equal, up to the relative difference `margin`, and
@@ -70,56 +82,57 @@ class PageConditions:
         if interval is None or not certain:
             gap = abs(pair.estimate[0] - 1)
             if interval is None and equal and gap > max(margin, _FAR):
-                return Result("not supported", f"{pair} differ by {format_percent(gap, digits=3)}")
-            start = "" if certain else "it does not name its figures; "
-            lack = f", but {self.lack(pair)}" if interval is None else ""
-            return Result("inconclusive", f"{start}{pair} agree with it{lack}")
+                return finding(Status.NOT_SUPPORTED, ExtensionCode.FIGURES_DIFFER, str(pair), gap)
+            reason = Phrase(ExtensionCode.FIGURES_AGREE, str(pair))
+            if interval is None:
+                reason = Phrase(ExtensionCode.BUT, (reason, self.lack(pair)))
+            if not certain:
+                reason = Phrase(ExtensionCode.FIGURES_NOT_NAMED, reason)
+            return Finding(Status.INCONCLUSIVE, reason)
         bounds = lo, hi = interval.lo, interval.hi
-        source = "the data" if pair.from_data else "mean, standard deviation and number of runs"
-        result = f"{source} of {pair} give a ratio of {fixed(interval.ratio, 3)} [{fixed(lo, 3)}, {fixed(hi, 3)}]"
+        source = ExtensionCode.RATIO_OF_DATA if pair.from_data else ExtensionCode.RATIO_OF_SUMMARIES
+        result = Phrase(source, (str(pair), *interval.figures))
         if not equal and lo <= 1 <= hi:
-            return Result("inconclusive", f"{result}, which includes 1", bounds)
+            reason = Phrase(ExtensionCode.INCLUDES_ONE, result)
+            return Finding(Status.INCONCLUSIVE, reason, bounds)
         if not equal:
-            return Result("supported", result, bounds)
+            return Finding(Status.SUPPORTED, result, bounds)
         low, _, high = thresholds(margin)
-        status: Status = "inconclusive"
-        end = "which may not be "
+        status, code = Status.INCONCLUSIVE, ExtensionCode.MAY_NOT_BE_WITHIN
         if low <= lo and hi <= high:
-            status, end = "supported", ""
+            status, code = Status.SUPPORTED, ExtensionCode.IS_WITHIN
         elif lo > high or hi < low:
-            status, end = "not supported", "not "
-        return Result(status, f"{result}, {end}within ±{format_percent(margin, digits=2)}", bounds)
+            status, code = Status.NOT_SUPPORTED, ExtensionCode.NOT_WITHIN
+        return Finding(status, Phrase(code, (result, margin)), bounds)
 
-    def lack(self, pair: Sides) -> str:
+    def lack(self, pair: Sides) -> Phrase:
         """Return what is missing to judge a pair of figures without runs or spread."""
-        a, b = sides = (pair.subject, pair.reference)
-        lacks = ["no number of runs"] * (not (a.n and b.n))
-        lacks += ["no spread"] * any(f.quantity.sd is None for f in sides)
-        lacks += ["no check that the outputs are equal"] * (not self._outputs_checked)
-        listed = " and ".join(filter(None, (", ".join(lacks[:-1]), *lacks[-1:])))
-        text = f"the page states {listed}" if lacks else "its figures have no interval"
+        a, b, lacks = pair.subject, pair.reference, _lacks(pair)
+        lacks += [Phrase(ExtensionCode.NO_CHECK_STATED)] * (not self._outputs_checked)
+        reason = Phrase(
+            ExtensionCode.PAGE_STATES if lacks else ExtensionCode.NO_INTERVALS, tuple(lacks)
+        )
         several = len(set().union(*self._sizes.values())) > 1
         if a.row != b.row and len(self._sizes[a.row] & self._sizes[b.row]) == 1 and several:
-            text += "; the two were measured with one input size only, other rows with several"
-        return text
+            return Phrase(ExtensionCode.ONE_INPUT_SIZE, reason)
+        return reason
 
-    def conflict(self, pairs: Sequence[Sides], text: Passage) -> str:
-        """Return why none of the pairs may be compared, or an empty text."""
+    def conflict(self, pairs: Sequence[Sides], text: Passage) -> Phrase | None:
+        """Return why none of the pairs may be compared, or `None`."""
         reasons = [self._conflict(pair.subject, pair.reference, text) for pair in pairs]
-        return reasons[0] if all(reasons) else ""
+        return reasons[0] if all(reasons) else None
 
-    def _conflict(self, a: Number, b: Number, text: Passage) -> str:
-        if {compute.clock_of(a), compute.clock_of(b)} == {"CPU time", "wall time"}:
-            return "it compares CPU time with wall time"
+    def _conflict(self, a: Number, b: Number, text: Passage) -> Phrase | None:
+        if {compute.clock_of(a), compute.clock_of(b)} == {CPU, WALL}:
+            return Phrase(ExtensionCode.TWO_CLOCKS)
         counts = {self._counts.get((f.group, f.line), "") for f in (a, b)} - {""}
         if len(counts) > 1:
-            listed = " and ".join(sorted(counts))
-            return f"the compared rows report different results ({listed}): they did different work"
+            return Phrase(ExtensionCode.OTHER_RESULTS, tuple(sorted(counts)))
         ours, theirs = self._exclusion(a, text), self._exclusion(b, text)
-        return ours or theirs if bool(ours) != bool(theirs) else ""
+        return ours or theirs if bool(ours) != bool(theirs) else None
 
     @cached_property
-    def _drift(self) -> tuple[str, frozenset[int]]:
+    def _drift(self) -> tuple[Phrase | None, frozenset[int]]:
         """Return how much an unchanged reference moved between two sets, and the sets."""
         firsts: dict[tuple[object, ...], Number] = {}
         for f in self.page.figures:
@@ -133,17 +146,14 @@ class PageConditions:
                 lo, hi = interval.lo, interval.hi
                 moved = lo > 1 or hi < 1
             if moved and first.headings != f.headings:
-                reason = (
-                    f"between the two sets of runs, {first.row} itself changed by a factor of"
-                    f" {fixed(ratio, 2)} [{fixed(lo, 2)}, {fixed(hi, 2)}]: the conditions were different"
-                )
+                reason = Phrase(ExtensionCode.REFERENCE_MOVED, (first.row, ratio, lo, hi))
                 return reason, frozenset((first.group, f.group))
-        return "", frozenset()
+        return None, frozenset()
 
-    def drift_of(self, text: Passage) -> str:
-        """Return why a comparison of two sessions is not supported, or an empty text."""
+    def drift_of(self, text: Passage) -> Phrase | None:
+        """Return why a comparison of two sessions is not supported, or `None`."""
         across = wording.ACROSS_SESSIONS.search(text.text)
-        return self._drift[0] if across and text.group not in self._drift[1] else ""
+        return self._drift[0] if across and text.group not in self._drift[1] else None
 
     # -- stages --------------------------------------------------------------------------------
 
@@ -155,20 +165,17 @@ class PageConditions:
         return 1 / sum(1 / f.quantity.hi for f in fastest) if known else 0.0
 
     @cached_property
-    def serial(self) -> str:
+    def serial(self) -> Phrase | None:
         """Return why a loss is not overhead: a combined rate is that of its stages in sequence."""
         for both in self._rates:
             parts = re.split(r"\s(?:\+|&|and)\s", re.sub(r"\(.*?\)", "", both.row).lower())
             rate = self._in_sequence(part.strip() for part in parts)
             if rate and abs(both.quantity.value / rate - 1) <= _NO_OVERLAP:
-                return (
-                    f"the {both.quantity.text} of “{both.row}” is the rate of its stages one after"
-                    f" the other ({fixed(rate / 1e9, 2)} GB/s): missing overlap explains the whole loss"
-                )
-        return ""
+                return Phrase(ExtensionCode.NO_OVERLAP, (both.quantity.text, both.row, rate))
+        return None
 
     @cached_property
-    def _excluded(self) -> dict[Number, str]:
+    def _excluded(self) -> dict[Number, Phrase]:
         """Return the figures whose clock cannot include both stages that their row describes."""
         excluded = {}
         for text in (t for t in self.page.texts if t.column and self._stages):
@@ -177,17 +184,15 @@ class PageConditions:
             rate = self._in_sequence(word[:_PREFIX].lower() for word in words)
             for f in self.lookup.by_line.get((text.group, text.line), ()) if rate else ():
                 if f.quantity.kind == "rate" and f.quantity.value > rate * _EXCESS:
-                    excluded[f] = (
-                        f"the clocks differ: {f.quantity.text} of “{f.row}” is more than its two stages"
-                        f" allow one after the other ({fixed(rate / 1e9, 2)} GB/s), so one was not timed"
-                    )
+                    figures = (f.quantity.text, f.row, rate)
+                    excluded[f] = Phrase(ExtensionCode.STAGE_NOT_TIMED, figures)
         return excluded
 
-    def _exclusion(self, figure: Number, text: Passage) -> str:
+    def _exclusion(self, figure: Number, text: Passage) -> Phrase | None:
         """Return why the clock of a figure, or of the one that it repeats, excludes a stage."""
         q, mentioned = figure.quantity, self.lookup.mentions(text.text) if self._excluded else ()
         same = (f for _, f in mentioned if q.lo <= f.quantity.value <= q.hi)
-        return next((self._excluded[f] for f in (figure, *same) if f in self._excluded), "")
+        return next((self._excluded[f] for f in (figure, *same) if f in self._excluded), None)
 
     # -- lists, tables and units -----------------------------------------------------------------
 
@@ -206,13 +211,13 @@ class PageConditions:
             figures = max(columns.values(), key=len, default=[])
             if len({f.row for f in figures}) < 2:  # noqa: PLR2004 -- a comparison
                 continue
-            lack = self.lack(Sides(figures[0], figures[1]))
-            if "no number of runs" in lack or "no spread" in lack:
+            pair = Sides(figures[0], figures[1])
+            if _lacks(pair):
                 listed = [f"{f.row} {f.quantity.text}" for f in figures[:MOST_ROWS]]
                 listed += ["…"] * bool(figures[MOST_ROWS:])
                 text = f"{figures[0].column}: {'; '.join(listed)}"
-                reason = f"it compares variants, but {lack}"
-                yield statement(figures[0], text, "inconclusive", reason)
+                reason = Phrase(ExtensionCode.VARIANTS_COMPARED, self.lack(pair))
+                yield statement(figures[0], text, Status.INCONCLUSIVE, reason)
 
     def _two_scales(self) -> Iterator[Result]:
         """Yield lists and columns that state one effect as a factor and another as a percentage."""
@@ -228,12 +233,9 @@ class PageConditions:
                     for _, q in items
                     if q.kind == "percent" and q.value < 1
                 )
-                reason = (
-                    "one list has two scales, so that its items cannot be compared as written: as a"
-                    f" factor of the time saved, {', '.join(factors)}"
-                )
+                reason = Phrase(ExtensionCode.TWO_SCALES, tuple(factors))
                 listed = "; ".join(text.text for text, _ in items)
-                yield statement(items[0][0], listed, "inconclusive", reason)
+                yield statement(items[0][0], listed, Status.INCONCLUSIVE, reason)
 
     def _mechanisms(self) -> Iterator[Result]:
         """Yield columns that attribute figures to mechanisms without evidence that these ran."""
@@ -243,36 +245,41 @@ class PageConditions:
                 columns[t.group, t.column].append(t)
         for (_, title), cells in columns.items():
             several = any(re.search(r"\s\+\s", t.text) for t in cells)
-            reason = (
-                "the page has no evidence that each variant used what this column names, such as a"
-                " trace of system calls or a mode that the program printed"
-            ) + "; it has no figure of each change alone" * several
+            reason = Phrase(ExtensionCode.NO_EVIDENCE)
+            if several:
+                reason = Phrase(ExtensionCode.NO_SEPARATE_FIGURES, reason)
             listed = "; ".join(f"{t.lead}: {t.text}" for t in cells)
-            yield statement(cells[0], f"{title}: {listed}", "no data", reason)
+            yield statement(cells[0], f"{title}: {listed}", Status.NO_DATA, reason)
 
     def _units(self) -> Iterator[Result]:
         """Yield decimal units for powers of 1024 on a page with rates in decimal units."""
         for line, code in self.page.code if self._rates else ():
             if match := wording.POWER_OF_1024.search(code):
-                reason = (
-                    f"a power of 1024 is called {match['unit']}, so that a rate in decimal units may"
-                    " be one in binary units, 5 to 10 % different"
-                )
+                reason = phrase_of(ExtensionCode.POWER_OF_1024, match["unit"])
                 at = line + code[: match.start()].count("\n") + 1
-                text = f"{match[0].strip()}; rates in {self._rates[0].quantity.text.split()[-1]}"
-                yield Result("inconclusive", reason, None, at, "", text)
+                unit = self._rates[0].quantity.text.split()[-1]
+                text = phrase_of(ExtensionCode.AND_RATES_IN, match[0].strip(), unit)
+                yield Result(Status.INCONCLUSIVE, reason, None, at, "", text)
                 return
 
     def _above_limit(self) -> Iterator[Result]:
         """Yield rates above a hardware limit that the page states."""
         for limit in (f for f in self._rates if wording.LIMIT.search(f.row)):
-            words = _prefixes(limit.row) - _prefixes(
-                "limit maximum peak theoretical ceiling bandwidth hard"
-            )
+            words = _prefixes(limit.row) - _prefixes(wording.LIMIT_NAMES)
             for f in self._rates:
                 if _prefixes(f"{f.row} {f.column}") & words and f.quantity.lo > limit.quantity.hi:
-                    reason = f"it is above the limit of {limit.quantity.text} ({limit.row})"
-                    yield statement(f, f"{f.label}: {f.quantity.text}", "not supported", reason)
+                    reason = Phrase(ExtensionCode.ABOVE_LIMIT, (limit.quantity.text, limit.row))
+                    text = f"{f.label}: {f.quantity.text}"
+                    yield statement(f, text, Status.NOT_SUPPORTED, reason)
+
+
+def _lacks(pair: Sides) -> list[Phrase]:
+    """Return what is missing for an interval of a pair of figures without runs."""
+    sides = (pair.subject, pair.reference)
+    lacks = [Phrase(ExtensionCode.NO_RUNS_STATED)] * (not all(f.n for f in sides))
+    return lacks + [Phrase(ExtensionCode.NO_SPREAD_STATED)] * any(
+        f.quantity.sd is None for f in sides
+    )
 
 
 def _prefixes(text: str) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
 from bench_framework.extensions.audit.page import RATIOS, Number, Page, Passage, Reading, quantities
+from bench_framework.model.metrics import CPU
 from bench_framework.text.numbers import format_size
 
 MOST_FIGURES: Final = 50
@@ -46,7 +47,7 @@ class Lookup:
             self.by_group[f.group].append(f)
             self.by_line[f.group, f.line].append(f)
             for name in {_name(text): 0 for text in (f.row, f.column, f.label)}:
-                if any(w not in compute.GENERIC and re.search(r"[a-z]", w) and w[1:] for w in name):
+                if any(w not in wording.GENERIC and re.search(r"[a-z]", w) and w[1:] for w in name):
                     self._names[name].append(f)
         for text in page.texts:
             if text.column and wording.BASELINE.match(text.text):
@@ -132,7 +133,7 @@ class Lookup:
         if across := pairs_of(ours, base, column=True):
             return Candidates(across, certain=wording.STEP.search(text.column) is None)
         within = pairs_of(ours, ours)
-        if within and not any(compute.clock_of(f) == "CPU time" for f in ours):
+        if within and not any(compute.clock_of(f) == CPU for f in ours):
             earlier = wording.IS_BEFORE.search
             ordered = [
                 p for p in within if earlier(p.reference.column) and not earlier(p.subject.column)
@@ -221,7 +222,7 @@ def of_metric(
     """Return the pairs of the metric that a clause names; without a name, times and rates first."""
     words = clause or text.text
     if wording.CPU_CLOCK.search(words):
-        pairs = [p for p in pairs if compute.clock_of(p.subject) == "CPU time"]
+        pairs = [p for p in pairs if compute.clock_of(p.subject) == CPU]
     kinds = {p.kind for p in pairs}
     if wording.FASTER.search(words):
         kinds -= {"size"}

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import EXIT_DONE, EXIT_WORSE, MachineError, UsageError
-from bench_framework.extensions.audit.compute import LEVEL, Result, content_words, statement
+from bench_framework.extensions.audit.compute import LEVEL, Result, Status, content_words, statement
 from bench_framework.extensions.audit.page import Number, Page, Reading, read_page
-from bench_framework.extensions.audit.rules import STATUSES, audit_page
+from bench_framework.extensions.audit.rules import audit_page
 from bench_framework.foreign import read_input
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.record.sessions import HarnessSession, Series
 from bench_framework.report.render.markdown import escape
 from bench_framework.report.render.widths import visible
@@ -66,28 +68,28 @@ def _assign(page: Page, label: str, series: Series, group: int) -> Iterator[Resu
     for f in chosen:
         page.figures[page.figures.index(f)] = replace(f, series=series)
         if reason := _contradiction(f, series):
-            yield statement(f, f"{f.label}: {f.quantity.text}", "not supported", reason)
+            yield statement(f, f"{f.label}: {f.quantity.text}", Status.NOT_SUPPORTED, reason)
     if not chosen:
         mean = series.mean
         quantity = Reading(kind, mean, mean, mean, show(mean))
         page.figures.append(Number(label, quantity, 0, group, (), row=label, series=series))
 
 
-def _contradiction(figure: Number, series: Series) -> str:
-    """Return why a figure contradicts its runs, or an empty text."""
+def _contradiction(figure: Number, series: Series) -> Phrase | None:
+    """Return why a figure contradicts its runs, or `None`."""
     q, centre = figure.quantity, welch.log_mean(series)
     if centre is None or abs(q.value / series.mean - 1) <= _OFF:
-        return ""
+        return None
     half = t_quantile((1 + LEVEL) / 2, centre.freedom) * centre.variance**0.5
     lo, hi = exp(centre.centre - half), exp(centre.centre + half)
     if lo <= q.hi and q.lo <= hi:
-        return ""
+        return None
     _, show = _KINDS[series.metric]
-    return f"the data give {show(series.mean)} [{show(lo)}, {show(hi)}]"
+    return Phrase(ExtensionCode.CONTRADICTS_DATA, tuple(map(show, (series.mean, lo, hi))))
 
 
 NOTHING: Final = "no comparative statements found"
-_MARKS: Final = {"supported": "✓", "not supported": "✗", "inconclusive": "?", "no data": "–"}
+_MARKS: Final = dict(zip(Status, "✗–?✓", strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,8 @@ def audit(source: str, page: str, sessions: Sequence[HarnessSession] = ()) -> Au
     statements = [*attach(content, sessions), *audit_page(content)]
     statements.sort(key=lambda s: s.line)
     tally = Counter(s.status for s in statements)
-    counts = {status.replace(" ", "_"): tally[status] for status in STATUSES}
-    code = EXIT_WORSE if tally["not supported"] else EXIT_DONE
+    counts = {status.replace(" ", "_"): tally[status] for status in Status}
+    code = EXIT_WORSE if tally[Status.NOT_SUPPORTED] else EXIT_DONE
     return AuditDocument(page, tuple(s.label for s in sessions), counts, tuple(statements), code)
 
 
@@ -152,7 +154,7 @@ def as_markdown(result: AuditDocument) -> str:
     if result.statements:
         lines += ["\n| Line | Statement | Result | Reason |", "|--:|:--|:--|:--|"]
     for s in result.statements:
-        mark = f"**{s.status}**" if s.status == "not supported" else s.status
+        mark = f"**{s.status}**" if s.status is Status.NOT_SUPPORTED else s.status
         cells = (str(s.line), escape(s.text), mark, escape(capital(s.reason)))
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -162,7 +164,7 @@ def as_text(result: AuditDocument, width: int) -> str:
     """Return the audit as text of at most `width` columns where its words allow it."""
     lines = list(wrap(visible(f"{result.page}: {result.summary}"), width))
     room = max(20, width - 7)
-    for status in STATUSES:
+    for status in Status:
         chosen = [s for s in result.statements if s.status == status]
         lines += [f"\n{_MARKS[status]} {status} ({len(chosen)})"] if chosen else []
         for s in chosen:

@@ -7,19 +7,28 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Final, get_args
+from typing import Final
 
 from bench_framework.extensions.audit import compute, wording
-from bench_framework.extensions.audit.compute import MARGIN, Result, Sides, Status, direction_of
+from bench_framework.extensions.audit.compute import (
+    MARGIN,
+    Finding,
+    Result,
+    Sides,
+    Status,
+    direction_of,
+    finding,
+)
 from bench_framework.extensions.audit.conditions import PageConditions
 from bench_framework.extensions.audit.lookup import Candidates, Lookup, of_metric, pairs_of
 from bench_framework.extensions.audit.page import RATIOS, Page, Passage, Reading, quantities
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.facts.records import LINEAR
-from bench_framework.text.numbers import fixed, format_percent, format_size, shortest
+from bench_framework.model.phrases import Phrase
+from bench_framework.text.numbers import format_size
+from bench_framework.text.reasons import phrase
 
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
-"""Results, the worst one first."""
-_NO_CAUSE: Final = "it names a cause, and the page has no variant that differs in this alone"
+_NO_CAUSE: Final = Phrase(ExtensionCode.CAUSE_NOT_VARIED)
 _SHORT: Final = 20
 """Length up to which a table cell is a mark such as "slower", which names no variant."""
 _NEAR: Final = 60
@@ -43,19 +52,21 @@ class _Auditor:
 
     def statement(self, text: Passage) -> Result | None:
         """Return the statement in a text with its worst result, or `None` if it compares nothing."""
-        findings = sorted(self._findings(text), key=lambda f: STATUSES.index(f.status))
+        findings = sorted(self._findings(text), key=lambda f: [*Status].index(f.status))
         if not findings:
             return None
         worst = findings[0]
         reasons = {
-            f.reason: 0 for f in findings if worst.status == f.status or f.reason == _NO_CAUSE
+            phrase(f.reason): 0
+            for f in findings
+            if worst.status == f.status or f.reason == _NO_CAUSE
         }
         words = f"{text.lead}, {text.column}: {text.text}" if text.column else text.text
         section = text.headings[-2:-1] if text.heading else text.headings[-1:]
         reason = "; ".join(list(reasons)[:2])
         return Result(worst.status, reason, worst.interval, text.line, "".join(section), words)
 
-    def _findings(self, text: Passage) -> Iterator[Result]:
+    def _findings(self, text: Passage) -> Iterator[Finding]:
         words = text.text
         baselines = self.lookup.baselines.get((text.group, text.column), ())
         if text.line in baselines or words.endswith("?"):
@@ -75,14 +86,14 @@ class _Auditor:
         if wording.LINEAR.search(words) and not wording.NOT_LINEAR.search(words):
             yield self._linear(text)
         if condition := self._condition(text):
-            yield Result("no data", f"the page has no measurement of “{condition}”")
+            yield finding(Status.NO_DATA, ExtensionCode.CONDITION_NOT_MEASURED, condition)
         lost = wording.STAGE_LOSS.search(words) and (factors or wording.CAUSE.search(words))
         if lost and self.conditions.serial:
-            yield Result("not supported", self.conditions.serial)
+            yield Finding(Status.NOT_SUPPORTED, self.conditions.serial)
 
     # -- factors and words -----------------------------------------------------------------------
 
-    def _factor(self, q: Reading, text: Passage, *, alone: bool) -> Result:
+    def _factor(self, q: Reading, text: Passage, *, alone: bool) -> Finding:
         last = wording.CLAUSE.search(text.text, q.end)
         end = last.start() if last else len(text.text)
         start = max((m.end() for m in wording.CLAUSE.finditer(text.text, 0, q.start)), default=0)
@@ -97,7 +108,7 @@ class _Auditor:
         equal = q.about == "within" or (neutral and wording.EQUAL.search(text.text) is not None)
         return self._check(q, text, choice, of_metric(choice.pairs, text, clause), equal=equal)
 
-    def _words(self, text: Passage, *, fast: bool) -> Iterator[Result]:
+    def _words(self, text: Passage, *, fast: bool) -> Iterator[Finding]:
         """Yield findings about statements without a factor: equal, better, best."""
         order, equal = wording.ORDER.search(text.text), wording.EQUAL.search(text.text)
         choice = self.lookup.candidates(text)
@@ -112,7 +123,7 @@ class _Auditor:
         if fast and equal and not wording.FASTER.search(text.text):
             before = wording.BEFORE.search(text.text) and not pairs
             if before and not wording.IS_BEFORE.search(self._measured):
-                yield Result("no data", "the page has no figure of the version before the change")
+                yield finding(Status.NO_DATA, ExtensionCode.NO_EARLIER_VERSION)
             else:
                 yield self._check(replace(q, lo=1e-6), text, choice, pairs, equal=True)
         elif fast and (best := wording.BEST.search(text.text)):
@@ -130,10 +141,10 @@ class _Auditor:
         pairs: list[Sides],
         *,
         equal: bool = False,
-    ) -> Result:
+    ) -> Finding:
         """Check a factor, or a word as a factor, against pairs of figures."""
         if not pairs:
-            return Result("no data", f"it does not name two figures from which {q.text} follows")
+            return finding(Status.NO_DATA, ExtensionCode.TWO_NOT_NAMED, q.text)
         stated = f"{text.text} {text.column}"
         ways = {kind: direction_of(stated, q, kind) for kind in {p.kind for p in pairs}}
         share = [(q.lo, q.hi)] if wording.PERCENT_OF.match(text.column) else None
@@ -141,19 +152,16 @@ class _Auditor:
         every = [r for kind in ranges for r in ranges[kind]]
         matching = [p for p in pairs if p.agrees(ranges[p.kind])]
         if not matching and not choice.certain:
-            return Result("no data", f"it does not name two figures from which {q.text} follows")
+            return finding(Status.NO_DATA, ExtensionCode.TWO_NOT_NAMED, q.text)
         if not matching:
             best = compute.nearest(pairs, every)
-            ratio = best.estimate[0]
-            factor = shortest(max(ratio, 1 / ratio), 3)
-            change = f"{'+' if ratio >= 1 else ''}{format_percent(ratio - 1, digits=3)}"
-            source = "the data of " if best.from_data else ""
-            reason = f"{source}{best} give a factor of {factor} ({change}), not {q.text}"
-            inverse = best.agrees(compute.allowed(q, 0, text.text))
-            opposite = ": the direction is the opposite" * inverse
-            return Result("not supported", reason + opposite)
-        if reason := self.conditions.conflict(matching, text):
-            return Result("not supported", reason)
+            source = Phrase(ExtensionCode.DATA_OF, str(best)) if best.from_data else str(best)
+            reason = Phrase(ExtensionCode.OTHER_FACTOR, (source, best.estimate[0], q.text))
+            if best.agrees(compute.allowed(q, 0, text.text)):
+                reason = Phrase(ExtensionCode.OPPOSITE_DIRECTION, reason)
+            return Finding(Status.NOT_SUPPORTED, reason)
+        if conflict := self.conditions.conflict(matching, text):
+            return Finding(Status.NOT_SUPPORTED, conflict)
         best = compute.nearest(matching, every, text.text)
         if q.start == q.end:  # a word, which is true of all its figures if it is "equal"
             far = max(matching, key=lambda p: abs(math.log(p.estimate[0])))
@@ -163,20 +171,20 @@ class _Auditor:
         certain = choice.certain and clear
         return self.conditions.judge(best, equal=equal, margin=margin, certain=certain)
 
-    def _superlative(self, text: Passage, word: str) -> Result:
+    def _superlative(self, text: Passage, word: str) -> Finding:
         rows = self.lookup.by_line.get((text.group, text.line), []) if text.column else []
         first = next(iter(rows or [f for _, f in self.lookup.mentions(text.text)]), None)
         others = self.lookup.by_group[first.group] if first else []
         pairs = pairs_of([first] if first else [], others, column=True, sized=True)
         if not pairs:
-            return Result("no data", f"the page has no figures that show “{word}”")
+            return finding(Status.NO_DATA, ExtensionCode.NO_FIGURES_OF, word)
         # In time and memory, the better figure is below the others.
         above = word in ("slowest", "worst", "highest", "largest")
         above = above != compute.is_rate(pairs[0].kind)
         for pair in pairs if wording.BEST_OF_ALL.search(text.text) else ():
             _, lo, hi = pair.estimate
             if hi < 1 if above else lo > 1:
-                return Result("not supported", f"{pair} show the opposite of “{word}”")
+                return finding(Status.NOT_SUPPORTED, ExtensionCode.OPPOSITE_OF, str(pair), word)
         closest = min(pairs, key=lambda p: abs(math.log(p.estimate[0])))
         return self.conditions.judge(closest, equal=False)
 
@@ -190,33 +198,33 @@ class _Auditor:
             if q.kind == "percent" and direction_of(words, q, "time")
         ]
 
-    def _largest_effect(self, text: Passage) -> Result:
+    def _largest_effect(self, text: Passage) -> Finding:
         """Check "the biggest improvement" by the percentages that the page states for changes."""
         words = _content(text.text)
         shared = [(len(_content(name) & words), value, name) for value, name in self._effects]
         common, value, name = max(shared, default=(0, 0.0, ""))
         if not common:
-            return Result("no data", "the page does not state the effect of each change alone")
+            return finding(Status.NO_DATA, ExtensionCode.EFFECTS_NOT_STATED)
         most, top = max(self._effects)
         if most <= value:
-            return Result("inconclusive", "the percentages agree with it, but have no interval")
-        stated = f"{format_percent(most, digits=3)} for “{top}” and {format_percent(value, digits=3)} for “{name}”"
-        return Result("not supported", f"the page itself gives {stated}")
+            return finding(Status.INCONCLUSIVE, ExtensionCode.PERCENTAGES_AGREE)
+        figures = (top, most, name, value)
+        return finding(Status.NOT_SUPPORTED, ExtensionCode.LARGER_EFFECT, *figures)
 
     # -- causes, growth, predictions, recommendations --------------------------------------------
 
-    def _explanations(self, text: Passage, *, compared: bool) -> Iterator[Result]:
+    def _explanations(self, text: Passage, *, compared: bool) -> Iterator[Finding]:
         """Yield findings about causes, comparisons of two sessions, and predictions."""
         if wording.CAUSE.search(text.text):
             words = _content(text.text)
             alone = next((row for row, names in self._without if names & words), None)
-            rests = Result("inconclusive", f"it rests on “{alone}”, which has no interval")
-            yield rests if alone else Result("no data", _NO_CAUSE)
+            rests = finding(Status.INCONCLUSIVE, ExtensionCode.RESTS_ON, alone or "")
+            yield rests if alone else Finding(Status.NO_DATA, _NO_CAUSE)
         if gap := self.conditions.drift_of(text):
-            yield Result("not supported", gap)
+            yield Finding(Status.NOT_SUPPORTED, gap)
         predicted = any(map(wording.PREDICTION.search, (text.text, *text.headings[1:])))
         if predicted and (compared or wording.ORDER.search(text.text)):
-            yield Result("no data", "it is a prediction; the page has no measurement of it")
+            yield finding(Status.NO_DATA, ExtensionCode.PREDICTION)
 
     @cached_property
     def _without(self) -> list[tuple[str, set[str]]]:
@@ -225,7 +233,7 @@ class _Auditor:
         return list(rows.items())
 
     @cached_property
-    def _growth(self) -> list[tuple[str, float, float, str]]:
+    def _growth(self) -> list[tuple[str, float, float, tuple[str, str]]]:
         """Return exponents of time between neighbouring sizes: name, low, high, sizes."""
         series: dict[str, dict[float, Reading]] = defaultdict(dict)
         for f in self.page.figures:
@@ -235,21 +243,22 @@ class _Auditor:
         for name, points in series.items():
             for (small, a), (large, b) in itertools.pairwise(sorted(points.items())):
                 lo, hi = (math.log(r) / math.log(large / small) for r in (b.lo / a.hi, b.hi / a.lo))
-                sizes = f"from {format_size(small, 'si')} to {format_size(large, 'si')}"
+                sizes = (format_size(small, "si"), format_size(large, "si"))
                 growth.append((name, lo, hi, sizes))
         return growth
 
-    def _linear(self, text: Passage) -> Result:
+    def _linear(self, text: Passage) -> Finding:
         rows = {f.row for _, f in self.lookup.mentions(text.text)}
         growth = [g for g in self._growth if g[0] in rows] or self._growth
         for name, lo, hi, sizes in growth:
             if hi < LINEAR[0] or lo > LINEAR[1]:
-                exponent = f"{fixed((lo + hi) / 2, 2)} {sizes}; 1 is linear"
-                reason = f"the time of {name} grows with exponent {exponent}"
-                return Result("not supported", reason)
+                exponent = (lo + hi) / 2
+                return finding(
+                    Status.NOT_SUPPORTED, ExtensionCode.NOT_LINEAR, name, exponent, *sizes
+                )
         if growth:
-            return Result("inconclusive", "the exponents agree with it, but have no interval")
-        return Result("no data", "the page has no times of one program at several input sizes")
+            return finding(Status.INCONCLUSIVE, ExtensionCode.EXPONENTS_AGREE)
+        return finding(Status.NO_DATA, ExtensionCode.NO_TIMES_BY_SIZE)
 
     def _condition(self, text: Passage) -> str:
         """Return the condition of a recommendation if the page measured nothing of this kind."""

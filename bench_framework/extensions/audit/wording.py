@@ -13,6 +13,14 @@ def _text(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+ROUGHLY: Final = ("~", "≈", "about", "around", "roughly", "nearly", "almost", "approximately")
+LEAST: Final = (">", "≥", "over", "at least", "more than")
+MOST: Final = ("<", "≤", "up to", "at most", "less than", "under")
+GENERIC: Final = frozenset(
+    "time mean average avg result results total speed perf performance throughput memory runtime "  # noqa: SIM905 -- a list of words
+    "baseline the a of in with and for by mode actual latency duration value cpu single run".split()
+)
+"""Words of names that distinguish no name from others."""
 _METRIC: Final = (
     r"(?:performance|performs?|speed|time|memory|throughput|latency|runtimes?|overhead)"
 )
@@ -126,6 +134,7 @@ STAGE: Final = _any(r"pure|only|alone|standalone|raw|limit")
 STAGE_LOSS: Final = _any(r"overhead|bottleneck|parallelism|lost")
 THEN: Final = _text(r"\b(\w{4,})\b[^.]*?\bthen\b\s+(\w{4,})\b")
 LIMIT: Final = _any(r"limit|maximum|peak|theoretical|ceiling|bandwidth")
+LIMIT_NAMES: Final = "limit maximum peak theoretical ceiling bandwidth hard"
 COUNTED: Final = _text(
     r"^(?:(?:number of )?(?:matches|hits|results|answers|outputs?)(?: found| printed)?|(?:line|match|result) count)$"
 )

@@ -2,50 +2,54 @@
 
 import math
 from pathlib import Path
+from typing import Final
 
 from bench_framework.claims.factory import figures
 from bench_framework.extensions.bisect.compute import conclude, steps_left
 from bench_framework.extensions.bisect.model import Bisection, SearchStep
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.text.numbers import format_percent
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import render
-from bench_framework.units import counted
+
+_FIRST: Final = {"ends": ExtensionCode.STEP_OF_ENDS, "commit": ExtensionCode.STEP_OF_COMMIT}
 
 
 def line_before(search: Bisection, step: SearchStep) -> str:
     """Return the line before a measurement."""
     number = len(search.steps) + 1
-    place = f"step {number} of about {number - 1 + steps_left(search)}"
     good, bad, commit = (search.commits[n] for n in (step.lo, step.hi, step.candidate))
-    again = f", attempt {step.attempt} with more rounds" if step.attempt > 1 else ""
-    if step.kind == "commit":
-        left = counted(step.hi - step.lo, "commit")
-        return f"{place}: {commit.short} ({commit.subject}), one of {left}{again}"
-    what = "both ends" if step.kind == "ends" else "the remaining ends in new rounds"
-    return f"{place}: {what}, {good.short} and {bad.short}{again}"
+    ends, one = (good.short, bad.short), (commit.short, commit.subject, step.hi - step.lo)
+    names = one if step.kind == "commit" else ends
+    code = _FIRST.get(step.kind, ExtensionCode.STEP_OF_NEW_ROUNDS)
+    line = phrase_of(code, number, number - 1 + steps_left(search), *names)
+    return phrase_of(ExtensionCode.ATTEMPT, line, step.attempt) if step.attempt > 1 else line
 
 
 def line_after(search: Bisection, step: SearchStep) -> str:
     """Return the line with the result of a measurement."""
     name = search.commits[step.candidate].short
     if step.kind != "commit":
-        differ = "differ" if step.outcome == "differs" else "are not shown to differ"
+        differ = step.outcome == "differs"
+        text = phrase_of(ExtensionCode.ENDS_DIFFER if differ else ExtensionCode.ENDS_NOT_SHOWN)
         where = f" ({search.configuration})" if search.configuration else ""
-        return f"the ends {differ}{where}: {change(step).rstrip('.')}"
+        return f"{text}{where}: {change(step)}"
     if step.outcome == "skipped":
-        return f"{name} is skipped: {phrase(step.reason)}"
+        return phrase_of(ExtensionCode.COMMIT_SKIPPED, name, phrase(step.reason))
     if step.outcome == "inconclusive":
-        return f"{name}: neither side is shown{f' ({phrase(step.reason)})' if step.reason else ''}"
+        cause = f" ({phrase(step.reason)})" if step.reason else ""
+        return phrase_of(ExtensionCode.NO_SIDE, name) + cause
     good, bad = (search.commits[number].short for number in (step.lo, step.hi))
-    text = f"{name} is on the side of {step.outcome}, {good if step.outcome == 'good' else bad}"
+    end = good if step.outcome == "good" else bad
+    text = phrase_of(ExtensionCode.ON_SIDE, name, step.outcome, end)
     if not step.comparisons:
         return f"{text}: {phrase(step.reason)}"
     # The change that was shown is the one to the other end.
+    parts = (name, _figures(step.comparisons[0]), good)
     if step.outcome == "good":
-        return f"{text}: {bad} has {_figures(step.comparisons[1])} against {name}"
-    return f"{text}: {name} has {_figures(step.comparisons[0])} against {good}"
+        parts = (bad, _figures(step.comparisons[1]), name)
+    return f"{text}: {phrase_of(ExtensionCode.HAS_AGAINST, *parts)}"
 
 
 def change(step: SearchStep) -> str:
@@ -63,18 +67,16 @@ def answer(search: Bisection) -> str:
     good, bad = (search.commits[number].short for number in (end.lo, end.hi))
     match end.status:
         case "found":
-            return f"{bad} is the commit with the {what}"
+            return phrase_of(ExtensionCode.IS_COMMIT, bad, what)
         case "range":
-            commits = counted(end.hi - end.lo, "commit")
-            return f"the {what} is in one of {commits}, after {good} up to {bad}"
+            return phrase_of(ExtensionCode.IN_RANGE, what, end.hi - end.lo, good, bad)
         case "unconfirmed":
-            text = f"the search ended at {bad}, but new rounds did not show its {what}"
-            return f"{text}: the answer is not known"
+            return phrase_of(ExtensionCode.UNCONFIRMED, bad, what)
         case "unchanged":
-            return f"there is no {what} from {good} to {bad}"
+            return phrase_of(ExtensionCode.UNCHANGED, what, good, bad)
+    text = phrase_of(ExtensionCode.NOT_SHOWN, what, good, bad)
     mde = next((c.mde for c in end.evidence.comparisons), None) if end.evidence else None
-    most = f"; one of {format_percent(mde, decimals=1)} would have been detected" if mde else ""
-    return f"no {what} from {good} to {bad} is shown{most}"
+    return phrase_of(ExtensionCode.ONE_DETECTED, text, mde) if mde else text
 
 
 def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
@@ -84,19 +86,19 @@ def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:
     if end.status == "found":
         lines += [("commit", commit.id), ("author", f"{commit.author}, {commit.date[:10]}")]
         lines += [("subject", commit.subject)]
-        lines += [("merge", "--into-merges searches its branch")] if len(commit.parents) > 1 else []
+        branch = ("merge", phrase_of(ExtensionCode.INTO_MERGES))
+        lines += [branch] if len(commit.parents) > 1 else []
     elif end.status == "range":
         among = search.commits[end.lo + 1 : end.hi + 1]
         lines += [("commits", f"{commit.short} {commit.subject}") for commit in among]
     lines.append(("configuration", search.configuration))
     if end.status in {"inconclusive", "unconfirmed"} and search.metric in {WALL, CPU}:
-        lines.append(("next", "--metric instructions, which vary less than times from run to run"))
+        lines.append(("next", phrase_of(ExtensionCode.COUNT_INSTRUCTIONS)))
     if end.evidence is not None:
         report = results / end.evidence.record / "report.html"
         lines += [("change", change(end.evidence)), ("report", str(report))]
     skipped = sum(step.outcome == "skipped" for step in search.steps)
     measured = sum(bool(step.comparisons) for step in search.steps)
-    commits = counted(len(search.commits) - 1, "commit")
-    again = " (--retry-skipped measures them again)" if skipped else ""
-    text = f"{counted(measured, 'measurement')}, {skipped} skipped{again}, {commits}"
-    return [*((name, text) for name, text in lines if text), ("search", text)]
+    code = ExtensionCode.SOME_SKIPPED if skipped else ExtensionCode.NONE_SKIPPED
+    numbers = phrase_of(code, measured, len(search.commits) - 1, skipped)
+    return [*((name, text) for name, text in lines if text), ("search", numbers)]

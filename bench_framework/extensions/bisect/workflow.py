@@ -23,8 +23,9 @@ from bench_framework.extensions.bisect.model import (
     SearchStep,
 )
 from bench_framework.foreign import read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import COUNTED, SIMULATED, is_exact
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -42,7 +43,6 @@ from bench_framework.store.layout import write_whole, writing
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.text.write import clause
-from bench_framework.units import counted
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import (
     ALONE,
@@ -119,7 +119,7 @@ class Search:
         weakref.finalize(self, lock.close)
         # Steps of a process with the same search are awaited and read, not repeated.
         with writing(self._file):
-            waits = partial(self.say, phrase_of(PhraseCode.SEARCH_WAITS))
+            waits = partial(self.say, phrase_of(ExtensionCode.SEARCH_WAITS))
             lock.enter_context(locked(self._file.parent, waits))
         scenario = plan.name if options.text else name
         self.state = Bisection(1, scenario, find, judge.headline, judge.level, commits)
@@ -130,7 +130,7 @@ class Search:
                 read_regular(self._file),
                 key="BX411.search-not-readable",
             )
-            self.say(phrase_of(PhraseCode.SEARCH_CONTINUES, len(self.state.steps)))
+            self.say(phrase_of(ExtensionCode.SEARCH_CONTINUES, len(self.state.steps)))
 
     def retry_skipped(self) -> None:
         """Allow to measure the commits again that an earlier call skipped."""
@@ -162,10 +162,10 @@ class Search:
         if self.commit is None or len(self.commit.parents) == 1:
             return None
         base, head, *others = self.commit.parents
-        line = Phrase(PhraseCode.SEARCHING_BRANCH, (self.commit.short, head[:9]))
+        line = Phrase(ExtensionCode.SEARCHING_BRANCH, (self.commit.short, head[:9]))
         if others:
             rest = ", ".join(parent[:9] for parent in others)
-            line = Phrase(PhraseCode.NOT_SEARCHED, (line, rest))
+            line = Phrase(ExtensionCode.NOT_SEARCHED, (line, rest))
         self.say(phrase(line))
         return self._again(options=replace(self._options, base=base, head=head))
 
@@ -212,7 +212,8 @@ class Search:
     def _interrupted(self) -> errors.Interrupted:
         return errors.Interrupted(
             "BX130.bisection",
-            steps=counted(len(self.state.steps), "decided step"),
+            steps=len(self.state.steps),
+            several=len(self.state.steps) != 1,
             command=self._options.command,
         )
 
@@ -228,7 +229,7 @@ class Search:
         if not compared or (refused and compute.of_ends(compared, self.state.find)[0] == "same"):
             # Without these configurations, "no regression" would be an answer to another question.
             cause = refused[0].reason if refused else Reason(ReasonCode.NOT_AVAILABLE)
-            some = f", in {len(refused)} of {len(comparisons)} configurations" if compared else ""
+            some = Phrase(ReasonCode.SHARE, (len(refused), len(comparisons))) if compared else ""
             raise MeasureError(
                 "BX127.not-compared", good=good.short, bad=bad.short, cause=cause, some=some
             )
@@ -251,7 +252,8 @@ class Search:
         """Measure a commit in the same rounds as both ends, unless its code is that of one of them."""
         commit, good, bad = (self.state.commits[n] for n in (step.candidate, step.lo, step.hi))
         ids = dict(zip(compute.SIDES, (commit.id, good.id, bad.id), strict=True))
-        question = f"Is {commit.short} on the side of {good.short} or of {bad.short}?"
+        names = (commit.short, good.short, bad.short)
+        question = phrase_of(ExtensionCode.WHICH_SIDE, *names)
         plan = at_commits(self._narrowed(), ids, question)
         if not self._options.text:
             words = ("bisect", self.state.scenario, "--good", good.id, "--bad", bad.id)

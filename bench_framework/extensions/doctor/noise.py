@@ -30,12 +30,14 @@ from bench_framework.extensions.doctor.noise_rates import (
 )
 from bench_framework.extensions.doctor.reference_programs import ReferenceProgram
 from bench_framework.model.documents.plan import fields_of
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import CPU, WALL
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import schedule
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Host
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 from bench_framework.workflow.run_options import plan_scenario
 
@@ -131,7 +133,7 @@ def _scenario(reference: ReferenceProgram, cpus: str | None) -> dict[str, Any]:
     return {
         "version": 1,
         "name": "aa",
-        "question": "Are equal programs reported as equal, and is extra work detected?",
+        "question": phrase_of(ExtensionCode.NOISE_QUESTION),
         "worker": {"command": [reference.path]},
         "axes": {"arm": arms},
         "baseline": {"arm": "plain"},

@@ -12,6 +12,8 @@ from typing import Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution.process import Command, Launcher
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.text.reasons import phrase_of
 
 EFFECTS: Final = (0.03, 0.05, 0.10)
 TARGET_S: Final = 0.03
@@ -84,14 +86,14 @@ def create_programs(
         ReferenceProgram(
             "factor",
             factor,
-            f"computes: {count} numbers to factor",
+            phrase_of(ExtensionCode.FACTORS, count),
             (NUMBER,) * count,
             {effect: (NUMBER,) * (count + round(effect * count)) for effect in EFFECTS},
         ),
         ReferenceProgram(
             "wc -l",
             wc,
-            f"copies from the page cache: {passes} × {FILE_BYTES // 2**20} MiB",
+            phrase_of(ExtensionCode.COPIES, passes, FILE_BYTES // 2**20),
             words,
             {effect: (*words, *([extra] * passes)) for effect, extra in more.items()},
         ),

@@ -20,6 +20,8 @@ from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.foreign import LARGEST_NUMBER, read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import is_label
 from bench_framework.store import layout, wire
@@ -94,22 +96,24 @@ def update_of(line: Any, host: str) -> Update:
         # Dask itself unpickles what workers send.
         update = pickle.loads(base64.b64decode(line))  # noqa: S301
     except _UNREADABLE as error:
-        raise damaged(str(error), f"an update of host {host}") from error
+        raise damaged(str(error), Phrase(ExtensionCode.UPDATE_OF, host)) from error
     if not isinstance(update, Update):
-        raise damaged(f"it is of the type {type(update).__name__}", f"an update of host {host}")
+        cause = Phrase(ExtensionCode.OF_TYPE, type(update).__name__)
+        raise damaged(cause, Phrase(ExtensionCode.UPDATE_OF, host))
     return update
 
 
 def checked_result(result: Any, host: str) -> JobResult:
     """Return the result of a run. Raises `MachineError` (BX264): the host returned something else."""
-    what = f"the result of host {host}"
+    what = Phrase(ExtensionCode.RESULT_OF, host)
     if not isinstance(result, JobResult):
-        raise damaged(f"it is of the type {type(result).__name__}", what)
+        raise damaged(Phrase(ExtensionCode.OF_TYPE, type(result).__name__), what)
     for name, kind in get_type_hints(JobResult).items():
         if not isinstance(value := getattr(result, name), kind):
-            raise damaged(f"its {name} is of the type {type(value).__name__}", what)
+            cause = Phrase(ExtensionCode.FIELD_OF_TYPE, (name, type(value).__name__))
+            raise damaged(cause, what)
     if result.exit_code not in _EXIT_CODES:
-        raise damaged(f"there is no exit code {result.exit_code}", what)
+        raise damaged(Phrase(ExtensionCode.NO_EXIT_CODE, result.exit_code), what)
     return result
 
 
@@ -126,22 +130,22 @@ class ExpectedRecord:
         host, name = wire.load_host(read_regular(folder / layout.ENV)), self.place.name
         plan = wire.load_plan(read_regular(folder / layout.PLAN))
         pairs = {
-            "the host": (plan.invocation.host, name),
-            "the machine": (host.host_id, self.place.card.get("host_id")),
-            "the version of benchctl": (host.benchctl, __version__),
-            "the scenario": (plan.scenario_sha256[:12], self.plan.scenario_sha256[:12]),
+            ExtensionCode.OTHER_HOST: (plan.invocation.host, name),
+            ExtensionCode.OTHER_COMPUTER: (host.host_id, self.place.card.get("host_id")),
+            ExtensionCode.OTHER_VERSION: (host.benchctl, __version__),
+            ExtensionCode.OTHER_FILE: (plan.scenario_sha256[:12], self.plan.scenario_sha256[:12]),
         }
-        for what, (value, expected) in pairs.items():
+        for code, (value, expected) in pairs.items():
             if value != expected:
-                raise self._other(f"{what} is {value or 'unknown'}, not {expected or 'unknown'}")
+                raise self._other(Phrase(code, (value or "unknown", expected or "unknown")))
         requested = self._with_benches(plan, folder)
         if foreign := {cell.id for cell in plan.cells} - {cell.id for cell in requested.cells}:
-            raise self._other(f"it has the configuration {min(foreign)}, which was not requested")
+            raise self._other(Phrase(ExtensionCode.FOREIGN_CELL, min(foreign)))
         if self.second_pass:
             return
         for what in ("measure", "judge"):
             if getattr(plan, what) != getattr(requested, what):
-                raise self._other(f"`{what}` is not as requested")
+                raise self._other(Phrase(ExtensionCode.OTHER_POLICY, what))
 
     def _with_benches(self, measured: Plan, folder: Path) -> Plan:
         """Return the plan that was sent, with the benchmarks that the bench targets of the record list."""
@@ -160,11 +164,11 @@ class ExpectedRecord:
             builds = read_journal(folder / layout.JOURNAL).builds
             harnesses = {build.bench.harness for build in builds if build.bench is not None}
             if unknown := harnesses - HARNESSES.keys():
-                raise self._other(f"there is no harness {min(unknown)}")
+                raise self._other(Phrase(ExtensionCode.NO_SUCH_HARNESS, min(unknown)))
             renamed = [replace(build, id=ids.get(build.id, build.id)) for build in builds]
             return with_benches(self.plan, renamed, SilentObserver())[0]
         except (errors.RecordError, errors.UsageError, errors.BuildError) as error:
             raise self._other(error.message) from error
 
-    def _other(self, cause: str) -> errors.MachineError:
-        return damaged(cause, f"the record of host {self.place.name}")
+    def _other(self, cause: Phrase | str) -> errors.MachineError:
+        return damaged(cause, Phrase(ExtensionCode.RECORD_OF, self.place.name))

@@ -22,6 +22,8 @@ from bench_framework.execution.build.configuration import lockfile_of, names_wit
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher, scratch_folder
 from bench_framework.foreign import expanded_home, is_below, matching_files, read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -138,13 +140,13 @@ def _require_inside(bundle: Bundle) -> None:
     for name in (*bundle.files, *bundle.folders):
         link = links.get(name, "")
         if not _is_inside(name, link):
-            raise damaged(f"{name!r} leaves it")
+            raise damaged(Phrase(ExtensionCode.LEAVES_FOLDER, repr(name)))
         # A link below a link starts at another folder than its path, so it can leave.
         not_above = files | links.keys() if link else files
         if not not_above.isdisjoint(map(str, Path(name).parents)):
-            raise damaged(f"{name!r} is below a file or a link")
+            raise damaged(Phrase(ExtensionCode.BELOW_FILE, repr(name)))
     if both := sorted(bundle.files.keys() & {*bundle.folders}):
-        raise damaged(f"{both[0]!r} is a folder and a file")
+        raise damaged(Phrase(ExtensionCode.FOLDER_AND_FILE, repr(both[0])))
 
 
 def _is_same(path: Path, entry: BundleEntry | None) -> bool:
@@ -166,9 +168,9 @@ def _is_inside(path: str, link: str = "") -> bool:
     return is_valid and up <= path.count("/")
 
 
-def damaged(cause: str, what: str = "what the client sent") -> MachineError:
-    """Return the error BX264: something arrived damaged."""
-    return MachineError("BX264", what=what, cause=cause)
+def damaged(cause: Phrase | str, what: Phrase | str = "") -> MachineError:
+    """Return the error BX264: what the client sent, or something else, arrived damaged."""
+    return MachineError("BX264", what=what or Phrase(ExtensionCode.SENT_FILES), cause=cause)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from bench_framework.extensions.fleet.hosts import load_cluster
 from bench_framework.extensions.fleet.job import Job
 from bench_framework.extensions.fleet.programs import BuildTarget, Programs, build_programs
 from bench_framework.extensions.fleet.selection import WorkerPlace, shares
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.store import layout
@@ -230,11 +230,11 @@ class FleetClient:
             context = RunContext(pages=False, host=place.name, numbers=numbers)
             fit = self.programs is not None and self.programs.fit(place.target)
             host = self.observer_of(place.name)
-            text = phrase_of(PhraseCode.MEASURING_ON, place.name, place.address)
+            text = phrase_of(ExtensionCode.MEASURING_ON, place.name, place.address)
             host.notify(progress.Message(text))
             if self.programs is not None and not fit:
                 targets = str(place.target), str(BuildTarget.here())
-                text = phrase_of(PhraseCode.HOST_BUILDS, *targets)
+                text = phrase_of(ExtensionCode.HOST_BUILDS, *targets)
                 host.notify(progress.Message(text))
             job = Job(
                 secrets.token_hex(8),
@@ -296,7 +296,7 @@ class FleetClient:
                 cause = Reason(ReasonCode.NO_OTHER_HOST_AMONG, (place.kind, ", ".join(permitted)))
             return not_confirmed(first, record.plan.judge.gate, cause)
         self.driver.observer.notify(
-            progress.Message(phrase_of(PhraseCode.AGAIN_ON_HOST, repetition(first)))
+            progress.Message(phrase_of(ExtensionCode.AGAIN_ON_HOST, repetition(first)))
         )
         policy, only = HostPolicy(labels=policy.labels), self.options.only
         given = (others[:1], policy, [only], (first, record.id))
@@ -321,7 +321,7 @@ class FleetClient:
         try:
             self.programs = self.programs or build_programs(self.plan, sent, self.driver)
         except MeasureError as error:
-            text = phrase_of(PhraseCode.EACH_HOST_BUILDS, error.message)
+            text = phrase_of(ExtensionCode.EACH_HOST_BUILDS, error.message)
             self.driver.observer.notify(progress.Message(text))
         except Interrupted as error:
             raise Interrupted("BX130.before-sending") from error

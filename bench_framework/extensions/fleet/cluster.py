@@ -22,19 +22,15 @@ from distributed import Client, Future, Security, Worker, get_worker
 
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.execution.machine import host
-from bench_framework.extensions.fleet import job as jobs, selection
-from bench_framework.extensions.fleet.arrival import (
-    checked_card,
-    checked_event,
-    checked_result,
-    checked_state,
-)
+from bench_framework.extensions.fleet import arrival, job as jobs, selection
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.greeting import require_dask
 from bench_framework.extensions.fleet.job import Job, JobResult
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.plan.policies import HostPolicy
+from bench_framework.text.reasons import phrase_of
 from bench_framework.text.words import hosts_of
 from bench_framework.version import __version__
 
@@ -116,7 +112,7 @@ class Running:
             if future.status == "error":
                 raise selection.lost(name, str(future.exception(timeout=CONNECT_S)))
             if future.status not in ("pending", "finished", "lost"):
-                raise selection.lost(name, "the connection to the scheduler ended")
+                raise selection.lost(name, phrase_of(ExtensionCode.CONNECTION_ENDED))
             if future.status == "finished" and self._arriving is None:
                 # Without blocking: the network of this host can be interrupted now.
                 loop: Any = self._client.loop
@@ -128,7 +124,7 @@ class Running:
             if heartbeat is None:
                 self.gone = True
                 self.cancel()  # otherwise a new worker with this address would repeat it
-                raise selection.lost(name, "its worker is not at the scheduler any more")
+                raise selection.lost(name, phrase_of(ExtensionCode.WORKER_GONE))
             if heartbeat != self._heartbeat[0]:
                 self._heartbeat = (heartbeat, host.seconds())
         except (OSError, asyncio.CancelledError, TimeoutError) as error:
@@ -138,8 +134,9 @@ class Running:
     def _arrived(self, arriving: "concurrent.futures.Future[list[JobResult]]") -> JobResult:
         error = arriving.exception()
         if error is not None and not isinstance(error, (OSError, TimeoutError)):
-            raise damaged(selection.causes(error), f"the result of host {self._place.name}")
-        return checked_result(arriving.result()[0], self._place.name)
+            what = phrase_of(ExtensionCode.RESULT_OF, self._place.name)
+            raise damaged(selection.causes(error), what)
+        return arrival.checked_result(arriving.result()[0], self._place.name)
 
     @property
     def silent(self) -> bool:
@@ -206,13 +203,13 @@ class Cluster:
     def hosts(self) -> Iterator[WorkerPlace]:
         """Yield each registered host, and those whose workers are gone and were not stopped."""
         now = self.client.run_on_scheduler(time.time)
-        events = ((at, e) for at, e in self.client.get_events(HOSTS) if checked_event(e))
+        events = ((at, e) for at, e in self.client.get_events(HOSTS) if arrival.checked_event(e))
         gone = {event["host"]: (at, event) for at, event in events}
         runs = self.client.processing()
         for address, worker in _workers(self.client).items():
             if MACHINE in worker["resources"]:
                 gone.pop(name := str(worker["name"]), None)
-                card, since_s = checked_card(worker.get(CARD)), now - worker["last_seen"]
+                card, since_s = arrival.checked_card(worker.get(CARD)), now - worker["last_seen"]
                 resources = ", ".join({*worker["resources"]} - {MACHINE})
                 yield WorkerPlace(
                     address,
@@ -226,7 +223,7 @@ class Cluster:
                     target=BuildTarget(*card.get("target", ())),
                     since_s=max(0.0, since_s),
                     card=card,
-                    reported=checked_state(worker["metrics"].get(CARD)),
+                    reported=arrival.checked_state(worker["metrics"].get(CARD)),
                 )
         for at, event in gone.values():
             if not event["stopped"]:
@@ -238,7 +235,7 @@ class Cluster:
                     event["host"],
                     registered=False,
                     since_s=since_s,
-                    card=checked_card(event.get("card")),
+                    card=arrival.checked_card(event.get("card")),
                 )
 
     def others(
@@ -285,7 +282,7 @@ def _workers(client: Client) -> dict[str, Any]:
     Dask requests every 2 s.
     """
     if client.scheduler is None:
-        raise OSError("the connection to the scheduler ended")
+        raise OSError(phrase_of(ExtensionCode.CONNECTION_ENDED))
     workers: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return workers
 
@@ -354,8 +351,7 @@ async def _serve(
     except (OSError, ValueError, RuntimeError) as error:
         cause = selection.causes(error)
         if "name taken" in cause:
-            taken = f"the scheduler {address} has a worker named {name}"
-            raise MachineError("BX265", cause=taken) from error
+            raise MachineError("BX265.of-this-name", address=address, name=name) from error
         raise selection.unreachable(address, cause, "BX260.worker-not-started") from error
     announce(stopped=False)
     ready(worker.address)
@@ -391,8 +387,8 @@ def _security(address: str, role: str) -> Security:
     if address.startswith(f"{selection.TLS}://"):
         names = ("tls_ca_file", f"tls_{role}_cert")
         if missing := [name for name in names if getattr(security, name) is None]:
-            cause = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
-            raise UsageError("BX133.tls-not-usable", cause=cause)
+            code = ExtensionCode.NOT_SET if len(missing) == 1 else ExtensionCode.BOTH_NOT_SET
+            raise UsageError("BX133.tls-not-usable", cause=phrase_of(code, *missing))
         try:
             security.get_connection_args(role)
         except (OSError, ssl.SSLError, ValueError) as error:

@@ -7,6 +7,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from bench_framework.execution.machine import host
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.text.reasons import phrase_of
 
 GREETING_BYTES: Final = 8
 MOST_GREETING: Final = 1 << 20
@@ -36,4 +38,4 @@ def require_dask(address: str, tls: ssl.SSLContext | None, timeout_s: float) -> 
                 greeting += part
         size = int.from_bytes(greeting, "little")
         if len(greeting) < GREETING_BYTES or not 0 < size <= MOST_GREETING:
-            raise OSError("the server there is no scheduler of Dask")
+            raise OSError(phrase_of(ExtensionCode.NO_SCHEDULER))

@@ -14,12 +14,15 @@ from bench_framework.extensions.fleet.host_comparison import (
     compare_hosts,
 )
 from bench_framework.extensions.fleet.page import document, with_sentences
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.faults import FaultCode
 from bench_framework.report.blocks import Document
 from bench_framework.report.render import html, markdown
 from bench_framework.report.render.templates import Templates
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
 from bench_framework.text.documents import document_text
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.pages import record_host
 from bench_framework.workflow.records.integrity import corruption_reported
 
@@ -101,7 +104,7 @@ def _require_different_hosts(records: Sequence[Record], hosts: Sequence[HostReco
         if (host_id := host.machine.host_id) == before.machine.host_id:
             raise UsageError(
                 "BX135.same-host",
-                details=(("host id", host_id),),
+                details=((phrase_of(ExtensionCode.HOST_ID), host_id),),
                 first=other.path,
                 second=record.path,
             )
@@ -134,12 +137,14 @@ def _work(record: Record) -> Mapping[str, str]:
     """Return what must be equal on all hosts, by its name. The programs may differ."""
     plan = record.plan
     given = plan.revisions
+    base, head = (given.base, given.head) if given is not None else ("none", "none")
     work = {
         "scenario": f"{plan.name} ({plan.scenario_sha256[:12]})",
-        "base revision": str(given.base)[:12] if given is not None else "none",
-        "head revision": str(given.head)[:12] if given is not None else "none",
+        phrase_of(ExtensionCode.BASE_REVISION): str(base)[:12],
+        phrase_of(ExtensionCode.HEAD_REVISION): str(head)[:12],
     }
     for item in record.contents.inputs:
         if item.sha256:
-            work[f"input {plan.input(item.input_id).label}".rstrip()] = item.sha256[:12]
+            label = phrase_of(FaultCode.OF_INPUT, plan.input(item.input_id).label)
+            work[label.rstrip()] = item.sha256[:12]
     return work

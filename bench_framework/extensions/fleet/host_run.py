@@ -14,7 +14,8 @@ from bench_framework.extensions.fleet.arrival import ExpectedRecord, update_of
 from bench_framework.extensions.fleet.bundle import damaged
 from bench_framework.extensions.fleet.job import NAME, JobResult
 from bench_framework.extensions.fleet.selection import WorkerPlace
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.store import baselines, layout
 from bench_framework.store.records import Record
@@ -96,7 +97,8 @@ class HostRun:
         try:
             self._pass_on(timeout_s)
             if not self.started and seconds() - self.begin > _CHECK_S:
-                self.observer.notify(Waiting(f"host {self.host}", seconds() - self.begin))
+                place = phrase_of(ExtensionCode.HOST, self.host)
+                self.observer.notify(Waiting(place, seconds() - self.begin))
             if self.stop.level > self.sent_stops:
                 self._request_stop()
             if self.running.finished or seconds() - self.checked >= _CHECK_S:
@@ -105,7 +107,7 @@ class HostRun:
                     self._take(result)
                 if not self.ended and self.running.silent != self.silent:
                     self.silent = not self.silent
-                    lost, back = PhraseCode.NO_CONTACT, PhraseCode.CONTACT_AGAIN
+                    lost, back = ExtensionCode.NO_CONTACT, ExtensionCode.CONTACT_AGAIN
                     self.observer.notify(Message(phrase_of(lost if self.silent else back)))
         except errors.BenchError as error:
             self.error = error
@@ -113,10 +115,10 @@ class HostRun:
     def replace_by(self, spare: WorkerPlace | None) -> None:
         """Note the host that measures in place of this lost one; `None`: no host is free."""
         assert self.error is not None
-        text = phrase_of(PhraseCode.NO_HOST_FREE)
+        text = phrase_of(ExtensionCode.NO_HOST_FREE)
         if spare is not None:
             self.replaced_by = spare.name
-            text = phrase_of(PhraseCode.REPLACED_BY, spare.name)
+            text = phrase_of(ExtensionCode.REPLACED_BY, spare.name)
         self.error.details = (*self.error.details, ("then", text))
 
     @property
@@ -126,7 +128,9 @@ class HostRun:
             then = (value for name, value in self.error.details if name == "then")
             return "; ".join((self.error.message, *then))
         assert self.result is not None
-        return f"record {self.folder}" if self.folder is not None else self.result.resume
+        if self.folder is None:
+            return self.result.resume
+        return phrase_of(ExtensionCode.RECORD, str(self.folder))
 
     def _take(self, result: JobResult) -> None:
         self._pass_on(0)
@@ -150,10 +154,10 @@ class HostRun:
         if self.started and self.sent_stops <= _MOST_STOPS:
             self.running.stop()
             return
-        state = Phrase(PhraseCode.NO_ANSWER)
+        state = Phrase(ExtensionCode.NO_ANSWER)
         if not self.started:
             self.running.cancel()
-            state = Phrase(PhraseCode.HAD_NOT_STARTED)
+            state = Phrase(ExtensionCode.HAD_NOT_STARTED)
         raise errors.Interrupted("BX130.request-stop", host=self.host, state=state)
 
     def _pass_on(self, timeout_s: float) -> None:
@@ -177,12 +181,12 @@ class HostRun:
 
     def _outcome(self, result: JobResult) -> RunOutcome:
         if self.folder is None:
-            resume = phrase_of(PhraseCode.ON_HOST_TOO, result.resume, self.host)
+            resume = phrase_of(ExtensionCode.ON_HOST_TOO, result.resume, self.host)
             return RunOutcome(None, None, None, (), resume, result.exit_code)
         with Record.open(self.folder) as record:
             outcome = finish_record(record, self.options, pages=self.pages)
         if result.exit_code == errors.EXIT_INTERRUPTED:
-            resume = phrase_of(PhraseCode.PROFILES_MISSING)
+            resume = phrase_of(ExtensionCode.PROFILES_MISSING)
             return replace(outcome, exit_code=errors.EXIT_INTERRUPTED, resume=resume)
         return outcome
 
@@ -191,17 +195,18 @@ def _store(
     archive: bytes, host: str, scenario: str, results: Path, check: Callable[[Path], object]
 ) -> Path:
     """Check a record, also against its manifest, and add it to the records. Raises `MachineError` (BX264)."""
-    what = f"the record of host {host}"
+    what = Phrase(ExtensionCode.RECORD_OF, host)
     with layout.writing(results), scratch_folder() as scratch:
         path = Path(scratch, "record.tar.gz")
         path.write_bytes(archive)
         try:
             entry = baselines.read_entry(path)
             if (entry.scenario, entry.name) != (scenario, NAME):
-                raise damaged(f"it is of {entry.scenario}", what)
+                raise damaged(Phrase(ExtensionCode.OF_SCENARIO, entry.scenario), what)
             if entry.folder_in(results).exists():
-                raise damaged(f"{entry.record} is stored here already", what)
+                raise damaged(Phrase(ExtensionCode.STORED_ALREADY, entry.record), what)
             baselines.extract(path, entry, results, check)
         except (errors.UsageError, errors.RecordError) as error:
-            raise damaged(error.message.replace(str(path), "the archive"), what) from error
+            archive_name = phrase_of(ExtensionCode.ARCHIVE)
+            raise damaged(error.message.replace(str(path), archive_name), what) from error
     return entry.folder_in(results)

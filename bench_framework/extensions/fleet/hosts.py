@@ -16,8 +16,10 @@ from bench_framework.execution.process import Launcher
 from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.store.layout import writing
+from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 
 State = Literal["free", "measuring", "no contact", "lost"]
@@ -152,10 +154,11 @@ def serve(
     folder = host.cache_root() / "fleet-worker"
 
     def busy() -> None:
-        raise MachineError("BX265", cause=f"another one uses {folder}")
+        raise MachineError("BX265.on-this-machine", folder=folder)
 
     def ready(address_here: str) -> None:
-        say(f"host {name} is ready at {address_here}, scheduler {address}: {cluster.versions()}")
+        places = (name, address_here, address, cluster.versions())
+        say(phrase_of(ExtensionCode.HOST_READY, *places))
 
     with ExitStack() as lock:
         with writing(folder):

@@ -19,10 +19,13 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.stop import Driver
 from bench_framework.extensions.fleet.bundle import MOST_BYTES, Bundle, Upload, damaged, pack
 from bench_framework.foreign import sha256_of
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build
 from bench_framework.text.numbers import format_size
+from bench_framework.text.reasons import phrase_of
 
 NATIVE: Final = "=native"
 """End of compiler flags that select the CPU of the machine that builds: ``-Ctarget-cpu=native``."""
@@ -78,7 +81,8 @@ class Programs:
                 return ()
             program = folder / str(build.sha256) / spec.bin
             if sha256_of(program) != build.sha256:
-                raise damaged(f"{spec.bin} has another digest", "the programs")
+                cause = Phrase(ExtensionCode.OTHER_DIGEST, spec.bin)
+                raise damaged(cause, Phrase(ExtensionCode.PROGRAMS))
             stored = binaries.store(cache / "binaries", program, spec.bin)
             path, control = str(stored.path), str(stored.control)
             builds.append(replace(build, id=spec.id, path=path, control_path=control))
@@ -109,7 +113,8 @@ def build_programs(plan: Plan, sent: Upload, driver: Driver) -> Programs:
                 raise BuildError("BX220.path-of-host", path=path)
     bound: list[str] = []
     native: list[BuildSpec] = []
-    with MachineLock(f"the builds of {plan.name}", driver.observer, driver.stop, shared=True):
+    task = phrase_of(PhraseCode.BUILDS_OF, plan.name)
+    with MachineLock(task, driver.observer, driver.stop, shared=True):
         builder = _Builder(
             driver.launcher,
             driver.env,
@@ -131,7 +136,7 @@ def build_programs(plan: Plan, sent: Upload, driver: Driver) -> Programs:
     if bound:
         raise BuildError("BX220.bound-to-host", program=bound[0])
     if (size := sum(path.stat().st_size for path in files.values())) > MOST_BYTES:
-        most = f"at most {format_size(MOST_BYTES)} are sent"
+        most = format_size(MOST_BYTES)
         raise BuildError("BX220.programs-too-large", size=format_size(size), most=most)
     return Programs(BuildTarget.here(), bool(native), by_key, pack(files))
 

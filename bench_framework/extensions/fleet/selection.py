@@ -14,10 +14,12 @@ from urllib.parse import urlsplit
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.faults import FaultCode
-from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
+from bench_framework.model.phrases import AnyCode, Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import HostPolicy, is_label
+from bench_framework.text.reasons import phrase_of
 
 TLS: Final = "tls"
 ALL: Final = "all"
@@ -71,7 +73,7 @@ def hosts_of(text: str) -> HostPolicy | None:
         if name in names[:number]:
             fault = FaultCode.GIVEN_TWICE
         if name == ALL and len(names) > 1:
-            fault = PhraseCode.NOT_WITH_OTHERS
+            fault = ExtensionCode.NOT_WITH_OTHERS
         if fault:
             raise UsageError("BX136.host-name", text=text, name=name, fault=Phrase(fault))
     if names == (ALL,):
@@ -89,8 +91,7 @@ def require_labels(labels: Sequence[str]) -> None:
     """Refuse an invalid label of a host. Raises `UsageError` (BX136)."""
     for label in labels:
         if not is_label(label):
-            rule = "use at most 64 letters, digits, `-`, `_` and `.`"
-            raise UsageError("BX136.label", label=label, rule=rule)
+            raise UsageError("BX136.label", label=label)
 
 
 def is_local(address: str) -> bool:
@@ -157,7 +158,7 @@ class WorkerPlace:
     reported: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"{self.name} (kind {self.kind}, {', '.join(sorted(self.labels))})"
+        return phrase_of(ExtensionCode.PLACE, self.name, self.kind, ", ".join(sorted(self.labels)))
 
 
 Selected = tuple[list[WorkerPlace], Phrase | None]
@@ -173,10 +174,10 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
         by_name = {place.name: place for place in places}
         missing = [name for name in policy.names if name not in by_name]
         chosen = [by_name[name] for name in policy.names if name in by_name]
-        lack = Phrase(PhraseCode.NO_WORKER_OF_HOST, ", ".join(missing))
+        lack = Phrase(ExtensionCode.NO_WORKER_OF_HOST, ", ".join(missing))
         return chosen, lack if missing else None
     if not places:
-        return [], Phrase(PhraseCode.NO_WORKER)
+        return [], Phrase(ExtensionCode.NO_WORKER)
     if policy.everyone:
         return sorted(places, key=lambda place: place.name), None
     if policy.labels:
@@ -186,7 +187,7 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
     if policy.split_inputs:
         return _of_one_kind(policy.split_inputs, free)
     number = policy.any or 1
-    few = Phrase(PhraseCode.TOO_FEW_HOSTS, (len(free), number))
+    few = Phrase(ExtensionCode.TOO_FEW_HOSTS, (len(free), number))
     return free[:number], few if len(free) < number else None
 
 
@@ -216,25 +217,25 @@ def _by_label(labels: Sequence[str], free: Sequence[WorkerPlace]) -> Selected:
         if (place := next(fit, None)) is not None:
             chosen[label] = place
     missing = ", ".join(label for label in labels if label not in chosen)
-    lack = Phrase(PhraseCode.NO_WORKER_WITH_LABEL, missing) if missing else None
+    lack = Phrase(ExtensionCode.NO_WORKER_WITH_LABEL, missing) if missing else None
     return [chosen[label] for label in labels if label in chosen], lack
 
 
 def _by_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = _kinds(free)
     few = tuple(
-        Phrase(PhraseCode.TOO_FEW_OF_KIND, (len(hosts), number, kind))
+        Phrase(ExtensionCode.TOO_FEW_OF_KIND, (len(hosts), number, kind))
         for kind, hosts in kinds.items()
         if len(hosts) < number
     )
     chosen = [place for hosts in kinds.values() for place in hosts[:number]]
-    return chosen, Phrase(PhraseCode.SHORTAGES, few) if few else None
+    return chosen, Phrase(ExtensionCode.SHORTAGES, few) if few else None
 
 
 def _of_one_kind(number: int, free: Sequence[WorkerPlace]) -> Selected:
     kinds = (hosts[:number] for hosts in _kinds(free).values())
     chosen = min(kinds, key=lambda hosts: (-len(hosts), sum(host.runs for host in hosts)))
-    few = Phrase(PhraseCode.TOO_FEW_OF_ONE_KIND, (len(chosen), number))
+    few = Phrase(ExtensionCode.TOO_FEW_OF_ONE_KIND, (len(chosen), number))
     return chosen, few if len(chosen) < number else None
 
 

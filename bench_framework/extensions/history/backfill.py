@@ -16,6 +16,7 @@ from bench_framework.extensions.history.series import (
     planned_cells,
     read_records,
 )
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Plan
@@ -24,7 +25,7 @@ from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.revisions import at_revision
 from bench_framework.store import wire
 from bench_framework.store.records import Record
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run import run_plan_anew
 from bench_framework.workflow.run_options import RunOptions, find_scenario, plan_run
 
@@ -68,18 +69,19 @@ def measure_commits(
     failed, measured = [], 0
     todo = [commit for commit in commits if commit not in done]
     for number, commit in enumerate(todo, 1):
-        label = f"commit {commit[:SHORT]}, {number} of {counted(len(todo), 'commit')}"
-        observer.notify(Message(f"backfill: {label}"))
+        line = phrase_of(ExtensionCode.BACKFILLING, commit[:SHORT], number, len(todo))
+        observer.notify(Message(line))
         try:
             outcome = run_plan_anew(at_revision(plan, commit), text, options, observer)
         except (MeasureError, UsageError) as error:
             if isinstance(error, MachineError) and error.code not in OF_COMMIT:
                 raise
-            observer.notify(Message(f"backfill: {commit[:SHORT]} failed: {error.message}"))
+            line = phrase_of(ExtensionCode.BACKFILL_FAILED, commit[:SHORT], error.message)
+            observer.notify(Message(line))
             failed.append((commit, error.message))
             continue
         if outcome.failures:
-            failed.append((commit, "a build or a configuration failed"))
+            failed.append((commit, phrase_of(ExtensionCode.PART_FAILED)))
         elif outcome.judgement is not None:
             measured += 1
         if outcome.exit_code == errors.EXIT_INTERRUPTED:
@@ -143,9 +145,12 @@ def _key(cell: SeriesCell, plan: Plan) -> str:
 
 def summary(done: Backfill, command: str) -> Sequence[str]:
     """Return what was measured, one line each. `command` resumes an interrupted backfill."""
-    numbers = f"{done.skipped} had a record, {len(done.failed)} failed"
-    lines = [f"backfill: measured {counted(done.measured, 'commit')}, {numbers}"]
-    lines += [f"{commit[:SHORT]} failed: {reason}" for commit, reason in done.failed]
-    if done.exit_code == errors.EXIT_INTERRUPTED:
-        lines.append(f"interrupted; `{command}` resumes")
-    return lines
+    numbers = (done.measured, done.skipped, len(done.failed))
+    lines = [phrase_of(ExtensionCode.BACKFILLED, *numbers)]
+    failed, resumes = ExtensionCode.COMMIT_FAILED, ExtensionCode.COMMAND_RESUMES
+    lines += [phrase_of(failed, commit[:SHORT], reason) for commit, reason in done.failed]
+    return (
+        [*lines, phrase_of(resumes, command)]
+        if done.exit_code == errors.EXIT_INTERRUPTED
+        else lines
+    )

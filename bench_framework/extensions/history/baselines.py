@@ -72,8 +72,7 @@ def save(results: Path, name: str, record: str = "@last", *, force: bool = False
             imported.
     """
     if not baselines.is_name(name):
-        rule = "use up to 100 letters, digits, `.`, `_` and `-`, first a letter or digit"
-        raise UsageError("BX116.not-a-name", name=name, rule=rule)
+        raise UsageError("BX116.not-a-name", name=name)
     folder = finding.resolve_measured(results, record)
     if finding.is_step(folder):
         raise UsageError("BX116.step", folder=folder)

@@ -26,7 +26,7 @@ from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import CPU, ITERATION, WALL
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.selection import select_cells
@@ -109,8 +109,7 @@ def scenario_history(
         cells_of = {cell.series: cell for cell in cells} | cells_of
         readings += _readings(number, record, cells)
     if not readings:
-        where = f" where {only}" if only else ""
-        raise UsageError("BX106.no-metric", name=name, metric=metric, where=where)
+        raise UsageError("BX106.no-metric", name=name, metric=metric, only=only)
     positions = _positions(plan, {r.point.revision for r in readings if r.point.revision})
     series: dict[str, list[_Reading]] = {name: [] for name in cells_of}
     for reading in _placed(readings, positions, left_out):
@@ -154,7 +153,9 @@ def read_records(
         try:
             records.append(read_summary(folder, metric))
         except RecordError as error:
-            left_out[folder.name] = message(error.message.removeprefix(f"{folder} "))
+            unfinished = error.code == "BX413"
+            code = ReasonCode.UNFINISHED if unfinished else ReasonCode.DAMAGED
+            left_out[folder.name] = Reason(code)
     return records, left_out
 
 

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.plan.policies import AnswerPolicy, JudgePolicy, MeasurePolicy
 from bench_framework.model.record.sessions import HarnessSession, SessionCommand
+from bench_framework.text.reasons import phrase_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def plan_of(imported: Imported) -> Plan:
     )
     return Plan(
         name=imported.name,
-        question="What do these imported figures show?",
+        question=phrase_of(ExtensionCode.IMPORTED_QUESTION),
         scenario_path="",
         scenario_sha256="",
         axes=axes,

@@ -10,12 +10,14 @@ from bench_framework.extensions.importers import FILE
 from bench_framework.extensions.importers.compute import judge_imported
 from bench_framework.extensions.importers.model import Imported, plan_of
 from bench_framework.foreign import read_regular
+from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.blocks import Document
 from bench_framework.store import lines, wire
 from bench_framework.store.kinds import Figures, Run, RunCounts
 from bench_framework.store.sessions import read_session
+from bench_framework.text.reasons import phrase_of
 
 
 class ImportedFigures(Figures):
@@ -71,12 +73,12 @@ class ImportedFigures(Figures):
             try:
                 again = read_session(read_regular(folder / session.source), session.label, number)
             except OSError:
-                lines.append(f"{session.source}: cannot be read")
+                lines.append(phrase_of(ExtensionCode.SOURCE_UNREADABLE, session.source))
             except UsageError as error:
                 lines.append(f"{session.source}: {error.message}")
             else:
                 if again != session:
-                    lines.append(f"{FILE}: does not follow from {session.source}")
+                    lines.append(phrase_of(ExtensionCode.OTHER_FIGURES, FILE, session.source))
         return lines
 
 

@@ -34,8 +34,7 @@ def import_files(
     """
     name = name if name is not None else slug(files[0].stem)
     if NAMES.fullmatch(name) is None:
-        allowed = "use letters, digits, dots, hyphens and underscores in --name"
-        raise UsageError("BX100.not-valid-name", name=name, allowed=allowed)
+        raise UsageError("BX100.not-valid-name", name=name)
     for path in (results.absolute(), *files):
         layout.require_unicode(path)
     contents = [reader.read_bytes(path) for path in files]

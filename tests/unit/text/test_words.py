@@ -21,6 +21,7 @@ COMPUTING = (
     "workflow",
     "model",
     "store",
+    "extensions",
 )
 RENDERERS = ("section.py", "page.py", "command.py")
 """Ends of the names of modules with words."""
@@ -42,6 +43,14 @@ EXCEPTIONS = {
     "execution/machine/programs.py": "Rust",
     "execution/machine/settings.py": "commands of a shell, and names of settings",
     "execution/symbols.py": "names of Rust",
+    "extensions/audit/compute.py": "results of a statement",
+    "extensions/audit/report.py": "the page of an audit",
+    "extensions/audit/wording.py": "words by which statements are recognised",
+    "extensions/fleet/cluster.py": "versions that hosts compare, and an error of Dask",
+    "extensions/fleet/hosts.py": "a state of a host, and a command",
+    "extensions/fleet/job.py": "Python",
+    "extensions/fleet/measurement.py": "lines of a command",
+    "extensions/history/site_pages.py": "SVG",
     "features/document.py": "errors for the author of an extension",
     "features/effects/compute.py": "the name of axes that advance together",
     "features/export.py": "file formats of other programs",

@@ -10,7 +10,8 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.extensions.fleet.client import Fleet
 from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
@@ -80,12 +81,12 @@ def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -
 def test_what_is_missing_is_named(policy: HostPolicy, text: str) -> None:
     assert phrase(select(policy, PLACES)[1]) == text
     assert str(PLACES[0]) == "a (kind k1, nvme, x86_64)"
-    assert select(HostPolicy(everyone=True), [])[1] == Phrase(PhraseCode.NO_WORKER)
+    assert select(HostPolicy(everyone=True), [])[1] == Phrase(ExtensionCode.NO_WORKER)
 
 
 def test_two_labels_need_two_hosts() -> None:
     both = [place("a", "k1", "fast big")]
-    lack = Phrase(PhraseCode.NO_WORKER_WITH_LABEL, "big")
+    lack = Phrase(ExtensionCode.NO_WORKER_WITH_LABEL, "big")
     assert select(HostPolicy(labels=("fast", "big")), both)[1] == lack
     # `big` chooses first, because only one host has it.
     chosen, missing = select(
