@@ -11,6 +11,7 @@ from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
 from bench_framework.text.differences import signed_amount
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import (
     format_clock,
     format_percent,
@@ -86,10 +87,11 @@ class _Part:
 
 
 class _All(list[_Part]):
-    """All parts of a reason. Their format is the separator."""
+    """All parts of a reason. Their format is the separator, or `names` for a list with a limit."""
 
     def __format__(self, separator: str) -> str:
-        return separator.join(map(format, self))
+        texts = map(format, self)
+        return listed(texts) if separator == "names" else separator.join(texts)
 
 
 def phrase(reason: Reason | Phrase | None) -> str:
