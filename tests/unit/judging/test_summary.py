@@ -194,12 +194,12 @@ def test_inputs_with_the_same_recommendation_share_a_sentence() -> None:
         return (slower if where.startswith("1") else faster)(arm, where, number)
 
     judged = example.judge(example.blocks(wall))
-    found = [c for c in judged.claims if c.kind == "recommendation"]
-    assert [(c.subject, [label for _, label in c.scope]) for c in found] == [
+    recommended = [c for c in judged.claims if c.kind == "recommendation"]
+    assert [(c.subject, [label for _, label in c.scope]) for c in recommended] == [
         ("a", ["1MiB"]),
         ("b", ["2MiB", "4MiB"]),
     ]
-    assert all(isinstance(c.fact, Recommendation) and c.fact.only_other in "ab" for c in found)
+    assert all(isinstance(c.fact, Recommendation) and c.fact.only_other in "ab" for c in recommended)
 
 
 def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
