@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bench_framework import units
+from bench_framework.cli import progress_lines
 from bench_framework.cli.console import Console
 from bench_framework.cli.line_display import INTO_CACHE, LineDisplay, print_message
 from bench_framework.execution import progress
@@ -29,7 +30,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.widths import visible_lines
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, count_update, progress_of
+from bench_framework.workflow.run_progress import Work, count_update
 
 DRAW_EVERY_S = 0.5
 """Minimum time between two drawings, in seconds. A drawing takes milliseconds of CPU time."""
@@ -126,7 +127,7 @@ class LiveDisplay(_Region):
         return Group(self._header(work), Text(), self._cells(work), _text(footer, style="dim"))
 
     def _header(self, work: Work) -> RenderableType:
-        state = f"{work.state} in {numbers.format_clock(work.elapsed_s)}"
+        state = f"{progress_lines.state(work)} in {numbers.format_clock(work.elapsed_s)}"
         if (left := work.left_s(work.elapsed_s)) is not None:
             state += f", at most {numbers.format_clock(left)} left"
         state += f"  problems {work.problems}" if work.problems else ""
@@ -190,7 +191,7 @@ def _doing(update: progress.Update) -> str | None:
         case progress.Waiting():
             return f"waiting for {update.reason} ({numbers.format_clock(update.elapsed_s)})"
         case progress.BuildStep():
-            return f"build {progress_of(update)} ({numbers.format_clock(update.elapsed_s)})"
+            return f"build {progress_lines.progress_of(update)} ({numbers.format_clock(update.elapsed_s)})"
         case progress.BuildFinished():
             return f"built {update.index}/{update.total} {update.label}"
         case progress.DataStep():
@@ -263,7 +264,7 @@ class _HostLine:
         """The progress of the run, or how it ended."""
         if self.ended or self._work is None or self._work.input_id is None:
             return self._doing
-        return self._work.text
+        return progress_lines.progress_line(self._work)
 
 
 @contextmanager

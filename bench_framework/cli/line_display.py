@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from bench_framework import units
+from bench_framework.cli import progress_lines
 from bench_framework.cli.console import Console, on_github
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.text import numbers, words
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.run_progress import Work, count_update, limit_text, progress_of
+from bench_framework.workflow.run_progress import Work, count_update
 
 INTO_CACHE = {
     True: "into the cache with cargo, once, 1 to 2 minutes",
@@ -67,9 +68,9 @@ class LineDisplay:
             # Once for all sessions.
             case progress.LimitKnown() if update.limit.rounds != self._limit:
                 self._limit = update.limit.rounds
-                self._line("limit", limit_text(update, plan.measure))
+                self._line("limit", progress_lines.limit_text(update, plan.measure))
             case progress.RoundFinished():
-                self._seldom("run", work.text)
+                self._seldom("run", progress_lines.progress_line(work))
             case progress.BlockFinished() if seconds() - self._last >= HEARTBEAT_S:
                 self._line("run", f"{work.blocks} hyperfine calls done")
             case progress.CellDropped():
@@ -79,8 +80,9 @@ class LineDisplay:
             case progress.LookTaken() if update.look.stopped:
                 look = update.look
                 where = f"{plan.input(look.input_id).label}: " if several else ""
+                advice = progress_lines.advice(work, look)
                 after = f"after {units.counted(look.round, 'round')}"
-                self._line("stop", f"{where}{after}, {phrase(look.reason)}{work.advice(look)}")
+                self._line("stop", f"{where}{after}, {phrase(look.reason)}{advice}")
 
     def _preparation(self, update: progress.Update) -> None:
         match update:
@@ -99,7 +101,7 @@ class LineDisplay:
                     self._grouped = True
                     self._console.workflow_command("::group::builds")
                 elapsed = numbers.format_clock(update.elapsed_s)
-                self._seldom("build", f"{progress_of(update)}, {elapsed}")
+                self._seldom("build", f"{progress_lines.progress_of(update)}, {elapsed}")
             case progress.BuildFinished():
                 build = update.build
                 outcome = "unchanged" if build.ok else "failed"

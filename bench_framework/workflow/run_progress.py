@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,30 +9,13 @@ from typing import TYPE_CHECKING, Any
 from bench_framework.execution import progress
 from bench_framework.execution.machine.host import seconds
 from bench_framework.model.metrics import WALL
-from bench_framework.model.plan.looks import limited, looks_of
+from bench_framework.model.plan.looks import limited
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason
-from bench_framework.model.record.run import Block, Look
-from bench_framework.text.numbers import format_clock, format_duration
-from bench_framework.text.words import requirement, sessions_of
-from bench_framework.units import counted
+from bench_framework.model.record.run import Block
 
 if TYPE_CHECKING:
     from bench_framework.model.result.judgement import Comparison
-
-
-def progress_of(step: progress.BuildStep) -> str:
-    """Return the progress of a build: ``"1/3: 22 of 201 crates, about 3 min left"``."""
-    total = f" of {step.total}" if step.total else ""
-    crates = f"{step.crates}{total} crates" if step.crates or total else "cargo started"
-    words = [step.step or crates]
-    if step.left_s is not None:
-        minutes = round(step.left_s / 60)
-        words.append(f"about {minutes} min left" if minutes else "less than 1 min left")
-    if step.wrapper:
-        words.append(f"with {step.wrapper}")
-    return f"{step.place}: {', '.join(words)}"
 
 
 def count_update(work: Work | None, update: progress.Update) -> Work | None:
@@ -126,20 +108,6 @@ class Work:
         elif block.status == "ok" and block.wall is not None:
             self.values.setdefault(block.cell_id, []).append(block.wall)
 
-    def advice(self, look: Look) -> str:
-        """Return what a verdict would have needed if measuring ended too early for any."""
-        measure, looks = self.plan.measure, looks_of(self.plan)
-        done = sum(self.rounds.values()) + self.warmups_done
-        spent = measure.budget_s is not None and self.measured_s >= measure.budget_s
-        if not spent or not done or look.round >= looks.needed or measure.until == "rounds":
-            return ""
-        round_s = self.measured_s / done * len(self.plan.inputs)
-        enough = math.ceil((looks.needed + measure.warmups_total) * round_s / 60)
-        return (
-            f"; {requirement(looks)}, and a round takes {format_clock(round_s)}: use --budget "
-            f"{enough}m or a smaller input"
-        )
-
     def median(self, cell_id: str) -> float | None:
         """Return the median block time of a cell so far, in seconds."""
         values = self.values.get(cell_id)
@@ -162,26 +130,6 @@ class Work:
         """Number of finished rounds; rounds that early stopping saved count as finished."""
         rounds = self.rounds | dict.fromkeys(self.stopped, self.plan.measure.rounds_max)
         return sum(rounds.get(item.id, 0) for item in self.plan.inputs) + self.warmups_done
-
-    @property
-    def state(self) -> str:
-        """Finished rounds of the largest number, both without warm-up as in the report.
-
-        The number is not known before the warm-up is over.
-        """
-        measured = self.rounds_done - self.warmups_done
-        if self.plan.measure.by_budget:
-            return counted(measured, "round") if measured else "warm-up"
-        most = self.plan.measure.rounds_max * len(self.plan.inputs)
-        return f"{'warm-up, ' * self.warmup}{measured}/{most} rounds"
-
-    @property
-    def text(self) -> str:
-        """The progress as a line."""
-        left = self.left_s(self.elapsed_s)
-        until = "" if left is None else f"  at most {format_clock(left)} left"
-        problems = f"  problems {self.problems}" if self.problems else ""
-        return f"{self.state}{until}{problems}"
 
     @property
     def share(self) -> float:
@@ -220,19 +168,3 @@ class Work:
         session_s = round_s * self.rounds_total / measure.sessions
         begun = max(1, measure.sessions_in(max(self.rounds.values(), default=0)))
         return left + (measure.sessions - begun) * max(0.0, measure.every_s - session_s)
-
-
-def limit_text(update: progress.LimitKnown, measure: MeasurePolicy) -> str:
-    """Return the limit of rounds as a line, and what a budget that is too small for more has changed.
-
-    The policy has this limit.
-    """
-    limit, rounds, budget_s = update.limit, counted(update.limit.rounds, "round"), measure.budget_s
-    if measure.sessions > 1:
-        return f"{sessions_of(measure)} of {counted(measure.session_rounds, 'round')}"
-    if update.round_s is None:
-        return f"at most {rounds}" + ("" if budget_s is None else f" or {format_clock(budget_s)}")
-    test = ["judged by a t test"] if limit.by_t else []
-    control = [] if limit.control else ["without A/A control"]
-    few = ", ".join([*test, *control, "one warm-up round"])
-    return f"{rounds} of {format_duration(update.round_s)} fit into the budget: {few}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.cli import display, line_display
+from bench_framework.cli import display, line_display, progress_lines
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import LiveDisplay
 from bench_framework.cli.line_display import LineDisplay
@@ -125,9 +125,9 @@ def test_the_total_is_shown_after_the_warm_up(plan: Plan) -> None:
     work = Work(replace(plan, measure=replace(plan.measure, by_budget=True, budget_s=100.0)))
     for update in a_round(plan, 1, warmup=True):
         work.take(update)
-    assert work.state == "warm-up"
+    assert progress_lines.state(work) == "warm-up"
     work.take(progress.LimitKnown(RoundLimit(60)))
-    assert work.state == "warm-up, 0/60 rounds"
+    assert progress_lines.state(work) == "warm-up, 0/60 rounds"
     for update in a_round(plan, 25):  # 25 s of 100 s
         work.take(update)
     assert work.share == pytest.approx(26 / 61)

@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import HostsDisplay, LiveDisplay
+from bench_framework.cli.progress_lines import advice
 from bench_framework.execution import progress
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
@@ -227,11 +228,11 @@ def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Pl
         )
     look = Look(here, 0, 1, stopped=True, reason=Reason(ReasonCode.BUDGET_SPENT))
     needed = looks_of(timed).needed
-    assert work.advice(look) == (
+    assert advice(work, look) == (
         f"; these 10 comparisons need at least {needed} rounds, and a round takes 1 min 05 s: use "
         f"--budget {math.ceil((needed + 2) * 65 / 60)}m or a smaller input"
     )
-    assert work.advice(replace(look, round=needed)) == ""
+    assert advice(work, replace(look, round=needed)) == ""
 
 
 @pytest.mark.parametrize("columns", [80, 120])

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.cli.progress_lines import progress_of
 from bench_framework.execution.build import cargo, configuration, messages
 from bench_framework.execution.build.messages import (
     Messages,
@@ -18,7 +19,6 @@ from bench_framework.execution.build.sharing import local_packages
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStep, SilentObserver, Update
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.workflow.run_progress import progress_of
 
 
 def artifact(
