@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 IRREGULAR = "not a regular file"
+ABSENT = "does not exist"
 FIRST_LINES, LONGEST_LINE = 5, 200
 SHORT_STDERR = 2
 
@@ -119,7 +120,7 @@ def fault_of(path: Path) -> str:
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        return "does not exist"
+        return ABSENT
     except (OSError, ValueError) as error:
         return f"cannot be read: {getattr(error, 'strerror', error)}"
     if stat.S_ISDIR(mode):

@@ -14,7 +14,9 @@ from typing import Final
 
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.policies import AnswerPolicy
+from bench_framework.text.answers import EMPTY_LINE, NO_LINE, line_difference
 from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 CONTEXT_LINES: Final = 10
 _CONTEXT: Final = 20
@@ -55,11 +57,8 @@ class LineDifference:
 
     def details(self, theirs: str, ours: str, saved: str = "") -> tuple[tuple[str, str], ...]:
         """Return the first differing line of both sides with their labels, as a detail."""
-        kind = _TEXTS.get(self.policy.compare, "compared text")
-        place = f" of the {kind}" if self.policy.edited else ""
-        left, right = _excerpts(*self.pairs[0])
-        first = f"line {self.number}{place}{f', saved in {saved}' if saved else ''}"
-        return (("first difference", f"{first}\n{theirs}: {left}\n{ours}: {right}"),)
+        sides = tuple(zip((theirs, ours), _excerpts(*self.pairs[0]), strict=True))
+        return (line_difference(self.number, self.policy, sides, saved),)
 
     def text(self) -> str:
         """Return the differing lines as a file."""
@@ -69,8 +68,8 @@ class LineDifference:
             for sign, line in zip("-+", pair, strict=True)
             if line is not None
         ]
-        head = f"first difference: line {self.number}  (- baseline, + this cell)\n"
-        return head + "".join(lines)
+        head = phrase_of(PhraseCode.DIFFERING_LINES, self.number)
+        return "".join((f"{head}\n", *lines))
 
     def advice(self, *, varying: bool = False, option: bool = False) -> Phrase | None:
         """Return what differs and the form of `answer` that would ignore it; `None` if unknown.
@@ -101,9 +100,6 @@ class LineDifference:
         if pattern and _equal_without(pattern, texts):
             return _differing(PhraseCode.A_NUMBER, form("ignore", _ignored(policy, pattern)))
         return None
-
-
-_TEXTS: Final = {"sorted-lines": "sorted outputs", "json": "indented JSON"}
 
 
 def _equal_without(pattern: str, texts: Sequence[tuple[str, str]]) -> bool:
@@ -253,5 +249,5 @@ def _excerpts(*pair: bytes | None) -> tuple[str, ...]:
     for line, text in zip(pair, texts, strict=True):
         part = text[start : start + LONGEST_LINE]
         part = f"{'…' if start else ''}{part}{'…' if start + LONGEST_LINE < len(text) else ''}"
-        excerpts.append("(end of output)" if line is None else part or "(empty line)")
+        excerpts.append(NO_LINE if line is None else part or EMPTY_LINE)
     return tuple(excerpts)

@@ -30,6 +30,7 @@ from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.record.run import Answer
 from bench_framework.store.layout import writing
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import shortest
 from bench_framework.text.reasons import phrase_of
 
@@ -170,14 +171,16 @@ class AnswerReader:
         finished, words = self.search(pairs, target, path, edited)
         if finished.exit_code == NOTHING_LEFT:
             details, plural = (("output", words),), "s" * (len(keys) == 1)
-            both = " and ".join(keys)
-            raise AnswerError("BX218.nothing-left", details=details, keys=both, plural=plural)
+            raise AnswerError(
+                "BX218.nothing-left", details=details, keys=listed(keys), plural=plural
+            )
         if finished.timed_out:
             details = (("cause", phrase_of(PhraseCode.NESTED_REPETITIONS)),)
             seconds = shortest(self.timeout_s)
             raise AnswerError("BX218.time-limit", details=details, regex=words, seconds=seconds)
         if not finished.ok:
-            raise _failed(keys[0], ("regular expression",), f"{finished.how}: {words}")
+            program = phrase_of(PhraseCode.REGULAR_EXPRESSION)
+            raise _failed(keys[0], (program,), f"{finished.how}: {words}")
 
     def search(
         self, pairs: Sequence[tuple[str, str]], target: Target, path: Path, edited: Path

@@ -242,5 +242,5 @@ def _lines(
         return ()
     ours = target.cell.label
     if ours == reference_label:
-        reference_label, ours = "first run", "this run"
+        reference_label, ours = map(phrase_of, (PhraseCode.FIRST_RUN, PhraseCode.THIS_RUN))
     return difference.details(reference_label, ours, f"raw/diff/{target.cell.id}.txt")

@@ -20,7 +20,8 @@ from bench_framework.execution.process import scratch_folder
 from bench_framework.execution.target import Target
 from bench_framework.foreign import in_range, parse_json, read_regular
 from bench_framework.model import json_path
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import AnyCode, PhraseCode
 from bench_framework.model.plan.benches import Bench
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.reasons import Part, ReasonCode
@@ -45,7 +46,7 @@ class _Duplicate:
 class Missing(Exception):  # noqa: N818 -- the reason for one missing number
     """A metric cannot be read, for a reason."""
 
-    def __init__(self, code: ReasonCode | PhraseCode, *details: Part) -> None:
+    def __init__(self, code: AnyCode, *details: Part) -> None:
         super().__init__(phrase_of(code, *details))
 
 
@@ -123,7 +124,7 @@ class MetricReader:
             except AnswerError as error:
                 return Missing(ReasonCode.MESSAGE, error.line)
             if finished.timed_out:
-                return Missing(PhraseCode.SEARCH_TOO_LONG, words, self.reader.timeout_s)
+                return Missing(FaultCode.SEARCH_TOO_LONG, words, self.reader.timeout_s)
             if not finished.ok:
                 return Missing(PhraseCode.BECAUSE, words, finished.how)
             groups = parse_json(edited.read_bytes())
@@ -132,13 +133,13 @@ class MetricReader:
     def _text(self, source: str) -> str | Missing:
         path = self._path(source)
         if source == "answer" and signature(path) == self.before:
-            return Missing(PhraseCode.NOT_WRITTEN, str(path))
+            return Missing(FaultCode.NOT_WRITTEN, str(path))
         try:
             text = read_regular(path, LARGEST_BYTES)
         except OSError as error:
             if error.errno == errno.EFBIG:
-                return Missing(PhraseCode.LARGER_THAN, source, LARGEST_BYTES >> 20)
-            return Missing(PhraseCode.UNREADABLE, str(path), str(error.strerror))
+                return Missing(FaultCode.LARGER_THAN, source, LARGEST_BYTES >> 20)
+            return Missing(FaultCode.UNREADABLE, str(path), str(error.strerror))
         return text.decode("utf-8", errors="replace")
 
     def of_replies(
@@ -165,13 +166,13 @@ class MetricReader:
 
 def _number_of(matches: Matches, metric: DeclaredMetric) -> float:
     if not matches:
-        raise Missing(PhraseCode.NO_MATCH, metric.regex, metric.source)
+        raise Missing(FaultCode.NO_MATCH, metric.regex, metric.source)
     if len(matches) > 1:
         listed = ", ".join(sorted(str(value)[:_EXCERPT] for value in matches)[:3])
-        raise Missing(PhraseCode.SEVERAL_MATCHES, metric.regex, listed)
+        raise Missing(FaultCode.SEVERAL_MATCHES, metric.regex, listed)
     (written,) = matches
     if written is None or not _NUMBER.fullmatch(written):
-        raise Missing(PhraseCode.MATCH_NOT_NUMBER, metric.regex, _excerpt(written))
+        raise Missing(FaultCode.MATCH_NOT_NUMBER, metric.regex, _excerpt(written))
     return _finite(float(written), metric)
 
 
@@ -185,7 +186,7 @@ def _document(text: str) -> Any:
         return parse_json(lines[-1], members=_members) if lines else None
     except ValueError as error:
         last = _excerpt(lines[-1])
-        raise Missing(PhraseCode.NOT_JSON, last) from error
+        raise Missing(FaultCode.NOT_JSON, last) from error
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -202,20 +203,20 @@ def _number_at(document: Any, path: Sequence[str | int], metric: DeclaredMetric)
     except LookupError as error:
         raise Missing(PhraseCode.BECAUSE, f"`{where}`", error.args[0]) from error
     if isinstance(value, _Duplicate):
-        raise Missing(PhraseCode.DUPLICATE_KEY, where)
+        raise Missing(FaultCode.DUPLICATE_KEY, where)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise Missing(PhraseCode.NOT_NUMBER, where, _excerpt(value))
+        raise Missing(FaultCode.NOT_NUMBER, where, _excerpt(value))
     try:
         return _finite(float(value), metric)
     except OverflowError as error:
-        raise Missing(PhraseCode.TOO_LARGE_NUMBER, where) from error
+        raise Missing(FaultCode.TOO_LARGE_NUMBER, where) from error
 
 
 def _finite(value: float, metric: DeclaredMetric) -> float:
     if not math.isfinite(scaled := value * metric.scale):
-        raise Missing(PhraseCode.NOT_FINITE, value)
+        raise Missing(FaultCode.NOT_FINITE, value)
     if not in_range(scaled):
-        raise Missing(PhraseCode.OUT_OF_RANGE, value)
+        raise Missing(FaultCode.OUT_OF_RANGE, value)
     return scaled
 
 

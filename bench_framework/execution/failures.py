@@ -156,13 +156,15 @@ def _output_details(again: Repetition) -> Iterator[tuple[str, str]]:
     if lines:
         text = "\n".join(lines)
         if errors is not None and len(lines) == STDERR_LINES:
-            text += f"   ({STDERR_LINES} lines; all in {_place_in_record(errors)})"
+            place = _place_in_record(errors)
+            text = phrase_of(PhraseCode.ALL_LINES_IN, text, STDERR_LINES, place)
         yield "stderr", text
     if output is not None and is_short(lines):
         text = text_of(output)
         first, total = first_lines(text), sum(bool(line.strip()) for line in text.splitlines())
-        more = f"   ({len(first)} of {total} lines; more in {_place_in_record(output)})"
-        yield "stdout", "\n".join(first) + (more if total > len(first) else "")
+        count, place, text = len(first), _place_in_record(output), "\n".join(first)
+        more = phrase_of(PhraseCode.MORE_LINES_IN, text, count, total, place)
+        yield "stdout", more if total > count else text
 
 
 def _place_in_record(path: Path) -> str:
@@ -170,26 +172,27 @@ def _place_in_record(path: Path) -> str:
 
 
 def _outcome_details(again: Repetition, *, bad_end: bool, ended: bool) -> Iterator[tuple[str, str]]:
-    cause = Phrase(PhraseCode.MAY_BE_RACE)
+    cause, second = Phrase(PhraseCode.MAY_BE_RACE), phrase_of(PhraseCode.SECOND_RUN)
     if again.how is not None:
         runs = phrase_of(PhraseCode.THEN_FAILED, again.succeeded, again.how, cause)
-        yield ("repetitions", runs) if again.succeeded else ("second run", again.how)
+        yield ("repetitions", runs) if again.succeeded else (second, again.how)
     elif bad_end:
         runs = phrase_of(PhraseCode.ALL_SUCCEEDED, again.succeeded, cause)
         once = phrase_of(PhraseCode.AND_CAUSE, SUCCEEDED_AGAIN, cause)
-        yield ("repetitions", runs) if again.succeeded > 1 else ("second run", once)
+        yield ("repetitions", runs) if again.succeeded > 1 else (second, once)
     elif not ended:
         # If it succeeded before too, the failure is in its answer and this detail says nothing.
-        yield "second run", phrase(SUCCEEDED_AGAIN)
+        yield second, phrase(SUCCEEDED_AGAIN)
 
 
 def _bad_exit_codes(block: Block, allowed: Sequence[int]) -> list[int | None]:
     return [code for code in block.exit_codes if code not in allowed]
 
 
-def place_of(block: Block) -> str:
-    """Return the round of a block in words: ``round 3`` or ``warm-up round 1``."""
-    return f"{'warm-up ' if block.warmup else ''}round {block.round}"
+def place_of(block: Block) -> Phrase:
+    """Return the round of a block: ``round 3`` or ``warm-up round 1``."""
+    code = PhraseCode.OF_WARM_UP_ROUND if block.warmup else PhraseCode.OF_ROUND
+    return Phrase(code, block.round)
 
 
 def reproduction(plan: Plan, cell: Cell) -> str:

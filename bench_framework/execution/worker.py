@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from bench_framework.errors import AnswerError
 from bench_framework.foreign import LARGEST_NUMBER, in_range, parse_json, read_regular
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import RECEIPT_KEYS
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.record.run import Answer, Receipt
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import counted
 
 PROTOCOL: Final = 1
@@ -88,11 +91,12 @@ def parse_reply(line: bytes) -> Reply:
     try:
         reply = parse_json(line, members=_members)
         if reply["protocol"] != PROTOCOL:
-            cause = f"protocol {reply['protocol']!r}; this benchctl reads protocol {PROTOCOL}"
+            protocol = repr(reply["protocol"])
+            cause = phrase_of(FaultCode.OTHER_PROTOCOL, protocol, PROTOCOL)
             raise _invalid_line(line, cause)
         answer = reply["answer"]
         if not isinstance(answer["digest"], str):
-            raise _invalid_line(line, "answer.digest is not a string")
+            raise _invalid_line(line, phrase_of(FaultCode.DIGEST_NOT_STRING))
         # Python reads lone surrogates and NaN; readers of the record would reject them.
         json.dumps(reply, ensure_ascii=False, allow_nan=False).encode()
         return Reply(
@@ -127,8 +131,8 @@ def read_replies(lines: list[bytes], runs: int, *, timed: bool = True) -> list[R
         raise AnswerError("BX213", replies=len(replies), runs=counted(runs, "run"))
     for number, (line, reply) in enumerate(zip(lines, replies, strict=True)):
         if timed and reply.iteration != str(number):
-            was = f"HYPERFINE_ITERATION of the run was '{number}'"
-            raise _invalid_line(line, f"iteration is {reply.iteration!r}, {was}")
+            iteration = repr(reply.iteration)
+            raise _invalid_line(line, phrase_of(FaultCode.OTHER_ITERATION, iteration, number))
     digests = {reply.answer.digest for reply in replies}
     if len(digests) > 1:
         details = tuple(("digest", digest) for digest in sorted(digests)[:3])
@@ -141,9 +145,10 @@ def _count(reply: Mapping[str, Any], key: str) -> int | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{key} is {value!r}, not a whole number")
+        raise TypeError(_is_not(key, value, FaultCode.WHOLE_NUMBER))
     if not 0 <= value <= LARGEST_COUNT:
-        raise ValueError(f"{key} is {'negative' if value < 0 else 'larger than 64 bits'}")
+        code = FaultCode.NEGATIVE if value < 0 else FaultCode.ABOVE_64_BITS
+        raise ValueError(phrase_of(code, key))
     return value
 
 
@@ -153,15 +158,19 @@ def _numbers(values: Mapping[str, Any] | None, least: float = -math.inf) -> dict
 
 def _number(key: str, value: object, least: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError(f"{key} is {value!r}, not a number")
+        raise TypeError(_is_not(key, value, PhraseCode.A_NUMBER))
     # Phases that are computed as differences leave a remainder of floats of either sign.
     if abs(value) < 1 / LARGEST_NUMBER:
         return 0.0
     if value < least:
-        raise ValueError(f"{key} is negative")
+        raise ValueError(phrase_of(FaultCode.NEGATIVE, key))
     if not in_range(value):
-        raise ValueError(f"{key} is {value!r}, which is out of range")
+        raise ValueError(phrase_of(FaultCode.VALUE_OUT_OF_RANGE, key, repr(value)))
     return float(value)
+
+
+def _is_not(key: str, value: object, expected: AnyCode) -> str:
+    return phrase_of(FaultCode.IS_NOT, key, repr(value), Phrase(expected))
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -169,7 +178,7 @@ def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members: dict[str, Any] = {}
     for key, value in pairs:
         if key in members:
-            raise ValueError(f"{key!r} is a duplicate key")
+            raise ValueError(phrase_of(FaultCode.KEY_TWICE, repr(key)))
         members[key] = value
     return members
 

@@ -12,6 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
+
 FormulaUnit = Literal["bytes/s", "s", "ratio"]
 Dimension = tuple[int, int]
 """Exponents of bytes and of seconds."""
@@ -40,7 +43,11 @@ _ARITHMETIC: Final[dict[type[ast.operator], Callable[[float, float], float]]] = 
 
 
 class FormulaError(ValueError):
-    """A formula that is invalid, or whose units are inconsistent."""
+    """A formula that is invalid, or whose units are inconsistent; `phrase` is the reason."""
+
+    def __init__(self, code: FaultCode, *details: str | int) -> None:
+        super().__init__(code, *details)
+        self.phrase = Phrase(code, details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +97,21 @@ def parse(text: str, rows: Mapping[str, FormulaUnit] | None = None) -> Formula:
 
     `rows` has the units of the formulas that it may use, by name.
 
-    Raises `FormulaError`: the formula is invalid. The message states the reason.
+    Raises `FormulaError`: the formula is invalid.
     """
     if len(text) > LONGEST:
-        raise FormulaError(f"longer than {LONGEST} characters")
+        raise FormulaError(FaultCode.LONGER_THAN, LONGEST)
     try:
         tree = ast.parse(text.replace("×", "*").replace("÷", "/").strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise FormulaError("not a valid formula") from None
+        raise FormulaError(FaultCode.NOT_A_FORMULA) from None
     reader = _Reader(rows or {})
     try:
         dimension, compute = reader.read(tree)
     except RecursionError:
-        raise FormulaError("nested too deeply") from None
+        raise FormulaError(FaultCode.NESTED_TOO_DEEPLY) from None
     if dimension not in _UNITS:
-        raise FormulaError("its value is neither a rate nor a time nor a ratio")
+        raise FormulaError(FaultCode.OTHER_UNIT)
     cells, used, phases = tuple(reader.cells), tuple(reader.used), tuple(reader.phases)
     return Formula(text, _UNITS[dimension], cells, used, phases, tree, compute)
 
@@ -128,7 +135,7 @@ class _Reader:
         match node:
             case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
                 if not abs(value) <= sys.float_info.max:  # a float cannot represent it
-                    raise FormulaError("a number in it is too large")
+                    raise FormulaError(FaultCode.NUMBER_TOO_LARGE)
                 return _PLAIN, lambda _, number=float(value): number
             case ast.Name(id=name):
                 return self._row(name), lambda values: values["row"][name]
@@ -139,12 +146,11 @@ class _Reader:
                 return self._arithmetic(sign, left, right)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._call(name, args)
-        raise FormulaError(f"`{ast.unparse(node)}` is not allowed in a formula")
+        raise FormulaError(FaultCode.NOT_ALLOWED, ast.unparse(node))
 
     def _row(self, name: str) -> Dimension:
         if name not in self._rows:
-            advice = f"write rate({name}) or time({name}) for a cell"
-            raise FormulaError(f"`{name}` is not a formula above this one; {advice}")
+            raise FormulaError(FaultCode.NO_FORMULA_ABOVE, name)
         self.used[name] = None
         return next(dimension for dimension, unit in _UNITS.items() if unit == self._rows[name])
 
@@ -157,7 +163,7 @@ class _Reader:
             dimension = (a[0] + b[0], a[1] + b[1])
         elif isinstance(sign, ast.Div):
             if isinstance(right, ast.Constant) and not right.value:
-                raise FormulaError(f"`{ast.unparse(left)}` is divided by zero")
+                raise FormulaError(FaultCode.DIVIDED_BY_ZERO, ast.unparse(left))
             dimension = (a[0] - b[0], a[1] - b[1])
         else:
             dimension = _same([left, right], [a, b])
@@ -172,15 +178,14 @@ class _Reader:
                     key = phase_key(cell, phase)
                     self.phases[cell, phase] = None
                 case _:
-                    message = f"{name}() takes the name of one cell, and optionally a phase"
-                    raise FormulaError(message)
+                    raise FormulaError(FaultCode.TAKES_CELL, name)
             self.cells[cell] = None
             return _OF_CELLS[name], lambda values: values[name][key]
         if name not in _FUNCTIONS:
             known = ", ".join((*_OF_CELLS, *_FUNCTIONS))
-            raise FormulaError(f"there is no function `{name}`; known are {known}")
+            raise FormulaError(FaultCode.NO_FUNCTION, name, known)
         if not args:
-            raise FormulaError(f"{name}() takes at least one value")
+            raise FormulaError(FaultCode.TAKES_VALUES, name)
         dimensions, parts = zip(*map(self.read, args), strict=True)
         function = _FUNCTIONS[name]
         return _same(args, dimensions), lambda values: function([part(values) for part in parts])
@@ -189,7 +194,5 @@ class _Reader:
 def _same(nodes: Sequence[ast.expr], dimensions: Sequence[Dimension]) -> Dimension:
     for node, dimension in zip(nodes, dimensions, strict=True):
         if dimension != dimensions[0]:
-            raise FormulaError(
-                f"`{ast.unparse(nodes[0])}` and `{ast.unparse(node)}` have different units"
-            )
+            raise FormulaError(FaultCode.UNITS_DIFFER, ast.unparse(nodes[0]), ast.unparse(node))
     return dimensions[0]

@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
+
 _STEP: Final = re.compile(
     r"""\.?(?P<key>[^.\[\]'"$\s]+)|\[(?P<index>\d{1,9})\]"""
     r"""|\[(?P<quote>['"])(?P<name>[^'"]+)(?P=quote)\]"""
@@ -17,7 +20,7 @@ def parse(text: str) -> tuple[str | int, ...]:
     A part that consists of digits, as in ``rows.0.value``, is an index of a list or a key of an
     object.
 
-    Raises `ValueError`: the text is not a path. The message quotes the invalid remainder.
+    Raises `ValueError`: the text is not a path. The argument is a phrase, which quotes the invalid remainder.
     """
     rest = text.strip()
     at = 1 if rest.startswith("$") else 0
@@ -25,12 +28,12 @@ def parse(text: str) -> tuple[str | int, ...]:
     while at < len(rest):
         step = _STEP.match(rest, at)
         if step is None or (step["key"] and at > 0 and rest[at] != "."):
-            raise ValueError(f"from `{rest[at:]}` on")
+            raise ValueError(Phrase(FaultCode.FROM_HERE, rest[at:]))
         index = step["index"]
         steps.append(int(index) if index is not None else step["key"] or step["name"])
         at = step.end()
     if not steps:
-        raise ValueError("it is empty")
+        raise ValueError(Phrase(FaultCode.IT_IS_EMPTY))
     return tuple(steps)
 
 
@@ -48,7 +51,7 @@ def show(steps: Sequence[str | int]) -> str:
 
 
 def follow(value: Any, steps: Sequence[str | int]) -> Any:
-    """Return the value at a path. Raises `LookupError`, which names the step that failed."""
+    """Return the value at a path. Raises `LookupError` with a phrase that names the step that failed."""
     for number, step in enumerate(steps):
         match value:
             case dict() if str(step) in value:
@@ -56,6 +59,6 @@ def follow(value: Any, steps: Sequence[str | int]) -> Any:
             case list() if _INDEX.fullmatch(str(step)) and int(step) < len(value):
                 value = value[int(step)]
             case _:
-                where = f"in `{show(steps[:number])}`" if number else "at its top"
-                raise LookupError(f"there is no `{step}` {where}")
+                code = FaultCode.MISSING_STEP if number else FaultCode.MISSING_FIRST_STEP
+                raise LookupError(Phrase(code, (step, show(steps[:number]))))
     return value

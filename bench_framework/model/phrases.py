@@ -6,6 +6,7 @@ What code compares, and what records store as data, is a `Reason`.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.reasons import Part, ReasonCode
 
 
@@ -54,72 +55,7 @@ class PhraseCode(StrEnum):
     ANSWER_KEY = "answer-key"
     ANSWER_FORM = "answer-form"
     ANSWER_OPTION = "answer-option"
-
-    # A metric that could not be read.
-    NOT_WRITTEN = "not-written"
-    LARGER_THAN = "larger-than"
-    UNREADABLE = "unreadable"
-    SEARCH_TOO_LONG = "search-too-long"
-    NO_MATCH = "no-match"
-    SEVERAL_MATCHES = "several-matches"
-    MATCH_NOT_NUMBER = "match-not-number"
-    NOT_JSON = "not-json"
-    DUPLICATE_KEY = "duplicate-key"
-    NOT_NUMBER = "not-number"
-    TOO_LARGE_NUMBER = "too-large-number"
-    NOT_FINITE = "not-finite"
-    OUT_OF_RANGE = "out-of-range"
-
-    # A harness of benchmarks without a time.
-    CRITERION_FILES = "criterion-files"
-    CRITERION_UNREADABLE = "criterion-unreadable"
-    CRITERION_OTHER = "criterion-other"
-    CRITERION_NO_TIME = "criterion-no-time"
-    DIVAN_RESULTS = "divan-results"
-    SEVERAL_THREADS = "several-threads"
-    NOTHING_MEASURED = "nothing-measured"
-    DIVAN_ZERO = "divan-zero"
-    LIBTEST_RESULTS = "libtest-results"
-    LIBTEST_ZERO = "libtest-zero"
-
-    # A count that cannot be used.
-    COUNTING_LIMIT = "counting-limit"
-    COUNTING_TOO_LONG = "counting-too-long"
-    UNDER_TOOL = "under-tool"
-    OTHER_MODE = "other-mode"
-    INSTRUCTION_TOO_NEW = "instruction-too-new"
-    VALGRIND_SILENT = "valgrind-silent"
-    FORKS_WITHOUT_EXEC = "forks-without-exec"
-    NO_HARDWARE_COUNTER = "no-hardware-counter"
-    PERF_NO_NUMBER = "perf-no-number"
-    PERF_SILENT = "perf-silent"
-
-    # A profile that does not exist, or is not complete.
-    NEVER_BUILT = "never-built"
-    PROGRAM_CHANGED = "program-changed"
-    SOURCES_CHANGED = "sources-changed"
-    NO_SYMBOLS = "no-symbols"
-    CARGO_FAILED = "cargo-failed"
-    NO_RUN_SUCCEEDED = "no-run-succeeded"
-    STOPPED_AFTER = "stopped-after"
-    STOPPED_IN = "stopped-in"
-    OF_RUN = "of-run"
-    PERF_RECORDED_NOTHING = "perf-recorded-nothing"
-    PERF_RECORDED_NO_SAMPLES = "perf-recorded-no-samples"
-    PERF_SCRIPT = "perf-script"
-    CALLGRIND_COUNTED_NOTHING = "callgrind-counted-nothing"
-    WITH_OUTPUT = "with-output"
-
-    # A program that is not copied, or cannot be moved.
-    COPY_DIFFERS = "copy-differs"
-    ON_PATH = "on-path"
-    SYMBOLIC_LINK = "symbolic-link"
-    VIRTUAL_ENVIRONMENT = "virtual-environment"
-    IN_ENVIRONMENT = "in-environment"
-    UNKNOWN_FORMAT = "unknown-format"
-    USES_FOLDER = "uses-folder"
-    LOADS_LIBRARY = "loads-library"
-    CONTAINS_PATH = "contains-path"
+    DIFFERING_LINES = "differing-lines"
 
     # The end of a server, or its output.
     BEFORE_READY = "before-ready"
@@ -134,25 +70,6 @@ class PhraseCode(StrEnum):
     ISOLATED = "isolated"
     SPARE = "spare"
 
-    # A key without effect, or that cannot be used.
-    NO_EFFECT_WITH = "no-effect-with"
-    NO_EFFECT_ALONE = "no-effect-alone"
-    EFFECT_ONLY_FOR = "effect-only-for"
-    NO_EFFECT_OF_SEED = "no-effect-of-seed"
-    NO_EFFECT_OF_CHECK = "no-effect-of-check"
-    NO_EFFECT_OF_REGISTRY = "no-effect-of-registry"
-    NO_EFFECT_OF_BUILD = "no-effect-of-build"
-    NO_EFFECT_UNBUILT = "no-effect-unbuilt"
-    NEEDS_KEY = "needs-key"
-    NEEDS_SOURCES = "needs-sources"
-    NEEDS_PLAIN_COMMAND = "needs-plain-command"
-    ONE_AXIS_ONLY = "one-axis-only"
-    GIVEN_TWICE = "given-twice"
-    NO_LABEL = "no-label"
-    EMPTY = "empty"
-    NOT_UTF_8 = "not-utf-8"
-    FILE_UNREADABLE = "file-unreadable"
-
     # What a harness of benchmarks decides.
     BENCH_COMMAND = "bench-command"
     BENCH_INPUT = "bench-input"
@@ -162,32 +79,6 @@ class PhraseCode(StrEnum):
     BENCH_PROFILE = "bench-profile"
     BENCH_FIGURES = "bench-figures"
     BENCH_METRICS = "bench-metrics"
-
-    # A placeholder that cannot be used.
-    LACKS_KEY = "lacks-key"
-    AXIS_OF_INPUT = "axis-of-input"
-    ONLY_INPUT_COMMAND = "only-input-command"
-    ONLY_COMMANDS = "only-commands"
-    BEFORE_INPUTS = "before-inputs"
-    AFTER_BUILDS = "after-builds"
-
-    # A metric that cannot be judged.
-    HARNESS_DECIDES = "harness-decides"
-    NEEDS_BENCH = "needs-bench"
-    NEEDS_DIRECTION = "needs-direction"
-    REPORTS_NO_METRICS = "reports-no-metrics"
-    BUILT_ONCE = "built-once"
-    COMPUTED = "computed"
-    INFORMATION_ONLY = "information-only"
-    COUNTED_ONCE = "counted-once"
-    NOTHING_BUILT = "nothing-built"
-
-    # A crate that does not exist.
-    NO_PACKAGE = "no-package"
-    SEVERAL_PACKAGES = "several-packages"
-    MANIFEST_DAMAGED = "manifest-damaged"
-    NO_MANIFEST = "no-manifest"
-    NO_FOLDER = "no-folder"
 
     # The origin of alternatives among features.
     BY_NAMES = "by-names"
@@ -223,6 +114,22 @@ class PhraseCode(StrEnum):
     SEARCH_CONTINUES = "search-continues"
     SEARCHING_BRANCH = "searching-branch"
     NOT_SEARCHED = "not-searched"
+    KERNEL_COUNTERS = "kernel-counters"
+    INSTRUCTIONS_WITH = "instructions-with"
+    ANOTHER_BENCHCTL = "another-benchctl"
+    ANOTHER_IN_FOLDER = "another-in-folder"
+    LOAD_AVERAGE = "load-average"
+    LOAD_OF_MINUTE = "load-of-minute"
+    BENCHMARKS = "benchmarks"
+    AT_MOST_BUDGET = "at-most-budget"
+    WITHOUT_COUNTERPART = "without-counterpart"
+    AT_LEAST = "at-least"
+    EXPLORATORY = "exploratory"
+    BUILD_OF = "build-of"
+    BUILDS_OF = "builds-of"
+    PROFILE_OF = "profile-of"
+    OF_COMMANDS = "of-commands"
+    IMPORTED_LATER = "imported-later"
 
     # How an interrupted command goes on.
     INTERRUPTED_AFTER = "interrupted-after"
@@ -257,6 +164,10 @@ class PhraseCode(StrEnum):
     VERSION = "version"
     UNKNOWN_VERSION = "unknown-version"
     OTHER_VERSIONS = "other-versions"
+    CHANGES_UNKNOWN = "changes-unknown"
+    RECORD_CHANGED = "record-changed"
+    THE_JOURNAL = "the-journal"
+    RUNS_IN_PAGE = "runs-in-page"
 
     # Hosts of a fleet.
     NO_WORKER = "no-worker"
@@ -302,11 +213,28 @@ class PhraseCode(StrEnum):
     PRINTED_MORE = "printed-more"
     NESTED_REPETITIONS = "nested-repetitions"
     MORE_THAN = "more-than"
+    REGULAR_EXPRESSION = "regular-expression"
+    FIRST_RUN = "first-run"
+    SECOND_RUN = "second-run"
+    THIS_RUN = "this-run"
+    ALL_LINES_IN = "all-lines-in"
+    MORE_LINES_IN = "more-lines-in"
+    OF_ROUND = "of-round"
+    OF_WARM_UP_ROUND = "of-warm-up-round"
+    IT_PRINTED = "it-printed"
+    TOO_OLD = "too-old"
+    NOT_IN_PATH = "not-in-path"
+    SIGNAL = "signal"
+    METRIC_OF = "metric-of"
+    MEASURED_HERE = "measured-here"
+    FILE_OF = "file-of"
+    OLD_COMMAND = "old-command"
+    RESULTS_FOLDER = "results-folder"
+    OWN_CACHE = "own-cache"
+    UNCHANGED_TREE = "unchanged-tree"
 
     # A setting of the machine (`doctor --tune`).
-    NOT_REPORTED = "not-reported"
     CHOSEN_BY_OPTION = "chosen-by-option"
-    NOT_CHECKABLE = "not-checkable"
     NO_PERFORMANCE = "no-performance"
     TURBO_OFF = "turbo-off"
     TURBO_ON = "turbo-on"
@@ -348,10 +276,66 @@ class PhraseCode(StrEnum):
     SWAP_OF_HOST = "swap-of-host"
     NOT_WRITABLE = "not-writable"
 
+    # The question of a scenario that benchctl writes, and a label in it.
+    WHICH_COMMAND = "which-command"
+    IS_FASTER = "is-faster"
+    WHICH_VALUES = "which-values"
+    WHICH_VALUE = "which-value"
+    LOSS_WITHOUT = "loss-without"
+    LINK_TIME = "link-time"
+    SLOWER_BENCHMARK = "slower-benchmark"
+    WITHOUT = "without"
+    SLOWER_REVISION = "slower-revision"
+    SCENARIO_QUESTION = "scenario-question"
+    COMMIT = "commit"
+    WORK_TREE = "work-tree"
+    NO_INPUT = "no-input"
+    OUTPUT_OF = "output-of"
+
+    # A scenario that `init` writes, its guesses, and what is left to do.
+    PACKAGE = "package"
+    PACKAGES = "packages"
+    BINARY = "binary"
+    BINARIES = "binaries"
+    OF_SOURCE = "of-source"
+    ONLY_ONE = "only-one"
+    DEFAULT_OF = "default-of"
+    ARGUMENTS_OF = "arguments-of"
+    INPUT_FILE = "input-file"
+    ALTERNATIVES = "alternatives"
+    NEEDED_ALTERNATIVES = "needed-alternatives"
+    IS_DEPENDENCY = "is-dependency"
+    RELEASE_WITH = "release-with"
+    DEFAULT_SETTINGS = "default-settings"
+    WITH_VALUES = "with-values"
+    MORE_AXIS = "more-axis"
+    MORE_AXES = "more-axes"
+    TOOLCHAIN_OF = "toolchain-of"
+    OR_NEWER = "or-newer"
+    SEVERAL_FILES = "several-files"
+    NO_FILE = "no-file"
+    FILE_MISSING = "file-missing"
+    AS_STDIN = "as-stdin"
+    COMMIT_SCENARIOS = "commit-scenarios"
+    COMMIT_FILES = "commit-files"
+    COMMENTS_APPEAR = "comments-appear"
+    ADD_LINE = "add-line"
+    OPEN_NOTEBOOK = "open-notebook"
+
+    # A remark on a build.
+    UNUSED_DEPENDENCY = "unused-dependency"
+    UNUSED_FEATURE = "unused-feature"
+    UNUSED_PACKAGES = "unused-packages"
+    NOT_RUN = "not-run"
+    MERGED_BY = "merged-by"
+
+
+AnyCode = PhraseCode | FaultCode | ReasonCode
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
     """A phrase: its code, and figures, names, foreign messages or other phrases."""
 
-    code: PhraseCode | ReasonCode
+    code: AnyCode
     detail: "Part | Phrase | tuple[Part | Phrase, ...]" = ""

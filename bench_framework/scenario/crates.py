@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec
 from bench_framework.model.plan.command_build import CommandBuild
@@ -55,9 +56,9 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         if name is None or package not in {None, name}:
             members = dict(_members(folder, manifest))
             if package not in members:
-                reason = Phrase(PhraseCode.SEVERAL_PACKAGES)
+                reason = Phrase(FaultCode.SEVERAL_PACKAGES)
                 if package:
-                    reason = Phrase(PhraseCode.NO_PACKAGE, package)
+                    reason = Phrase(FaultCode.NO_PACKAGE, package)
                 raise CrateMissing(reason, package=True, known=tuple(sorted(members)))
             name, (folder, manifest) = package, members[package]
         features, bins = _features(manifest), _bins(folder, name, manifest)
@@ -67,7 +68,7 @@ def read_crate(folder: Path, package: str | None = None) -> Crate:
         }
         return Crate(name, tuple(sorted(features)), tuple(sorted(bins)), benches, enables)
     except (AttributeError, TypeError, ValueError) as error:  # such as `package = 3`
-        raise CrateMissing(Phrase(PhraseCode.MANIFEST_DAMAGED, str(error))) from None
+        raise CrateMissing(Phrase(FaultCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -75,10 +76,10 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        code = PhraseCode.NO_MANIFEST if folder.is_dir() else PhraseCode.NO_FOLDER
+        code = FaultCode.NO_MANIFEST if folder.is_dir() else FaultCode.NO_FOLDER
         raise CrateMissing(Phrase(code)) from None
     except (OSError, ValueError) as error:
-        raise CrateMissing(Phrase(PhraseCode.MANIFEST_DAMAGED, str(error))) from None
+        raise CrateMissing(Phrase(FaultCode.MANIFEST_DAMAGED, str(error))) from None
 
 
 def _members(

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TypeVar
 
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan import plan
 from bench_framework.model.plan.arguments import Slot, Word, filled
 from bench_framework.model.plan.build_spec import stable_id
@@ -19,6 +20,7 @@ from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.matrix import Matrix, combine
 from bench_framework.scenario.schema.parts import INPUT_NAMES, InputPart
 from bench_framework.scenario.schema.worker import Setting
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import parse_size
 
 _T = TypeVar("_T")
@@ -116,7 +118,7 @@ class Expansion:
         label = ", ".join(label_of(self.axes[name], value) for name, value in values)
         part = self.scenario.spec.input
         if part is None:
-            return plan.Input(label or "no input", values, None), {}
+            return plan.Input(label or phrase_of(PhraseCode.NO_INPUT), values, None), {}
         chosen = {**self.scenario.spec.fixed, **dict(values)}
         if part.value is not None:
             text = template.fill_text(part.value, chosen)
@@ -148,7 +150,7 @@ class Expansion:
             most = parse_size(template.fill_text(part.max_size, values))
             family = Path(program).name
             dataset = plan.Dataset("command", family, path=start, command=words, max_bytes=most)
-            return dataset, f"output of {family}"
+            return dataset, phrase_of(PhraseCode.OUTPUT_OF, family)
         family = "prose" if texts["dataset"] == "text" else texts["dataset"]
         size, seed = parse_size(texts["size"]), int(texts["seed"])
         # The first line of a report also has the number of sessions in which it was measured.

@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
 from bench_framework.foreign import read_regular
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
@@ -92,7 +93,7 @@ def accepted_text(path: Path) -> str:
     try:
         return read_regular(path, MAX_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or Phrase(PhraseCode.NOT_UTF_8)
+        reason = getattr(error, "strerror", None) or Phrase(FaultCode.NOT_UTF_8)
         raise _fault("BX112.not-readable", path, reason=reason) from error
 
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.foreign import fault_of
+from bench_framework.foreign import ABSENT, fault_of
 from bench_framework.masking import mask_document
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
@@ -82,8 +82,8 @@ def _read(path: Path) -> str:
             with path.open("rb") as stream:
                 raw = stream.read(documents.MAX_BYTES + 1)
         except OSError as error:
-            fault = phrase_of(PhraseCode.FILE_UNREADABLE, str(error.strerror))
-    if fault == "does not exist":
+            fault = phrase_of(FaultCode.FILE_UNREADABLE, str(error.strerror))
+    if fault == ABSENT:
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
         raise Unreadable("BC003.no-file", file, file=file, near=near)
     if fault:

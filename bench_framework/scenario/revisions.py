@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec, stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue, Note
 from bench_framework.model.plan.plan import CONTROL_LABEL, Cell, Hole, Input, Plan, Role, Variant
 from bench_framework.model.plan.revisions import Revisions, short_name
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.text.reasons import phrase_of
 
 BASE, HEAD = "base", "head"
 AXIS_NAMES: Final = ("rev", "revision", "built-at", "benchctl-rev")
@@ -28,8 +30,7 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         The plan, with the new axis ``rev`` (or another name if the scenario has such an axis). Every
         axis of the scenario is an axis of the input. Experiments and bounds become holes.
     """
-    base_name, head_name = revisions.names
-    question = f"Has anything become slower from {base_name} to {head_name}?"
+    question = phrase_of(PhraseCode.SLOWER_REVISION, *revisions.names)
     at = at_commits(plan, {BASE: revisions.base, HEAD: revisions.head}, question)
     return replace(at, revisions=revisions)
 
@@ -86,7 +87,11 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
             control = cell_id(cell, first, CONTROL_LABEL)
             cells.append(replace(baseline, id=control, label=CONTROL_LABEL, role=Role.CONTROL))
     values = tuple(
-        AxisValue(side, names[side], f"commit {commit}" if commit else "the files in the work tree")
+        AxisValue(
+            side,
+            names[side],
+            phrase_of(PhraseCode.COMMIT, commit) if commit else phrase_of(PhraseCode.WORK_TREE),
+        )
         for side, commit in commits.items()
     )
     heads = {cell.id: (cell_id(cell, last),) for cell, _, _ in measured}
@@ -110,7 +115,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
         baseline_id=variants[0].id,
         design="full",
         judge=replace(plan.judge, gate=plan.judge.gate.with_cells(heads)),
-        notes=(Note("The scenario's question", plan.question), *plan.notes),
+        notes=(Note(phrase_of(PhraseCode.SCENARIO_QUESTION), plan.question), *plan.notes),
     )
 
 

@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Collection
 from typing import Any, Final
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.policies import HostPolicy, is_label
 from bench_framework.scenario.document import Scalar, is_null, suggest
 from bench_framework.text.errors import error_text
@@ -52,19 +53,19 @@ class Refused(Exception):  # noqa: N818 -- `schema.types` turns it into a valida
         super().__init__(self.text.message)
 
 
-def describe(value: Any) -> str:
+def describe(value: Any) -> Phrase:
     """Return a description of a value: ``the text "ten"``, ``the number 5``, ``a list``."""
     if isinstance(value, dict):
-        return "a mapping"
+        return Phrase(FaultCode.A_MAPPING)
     if isinstance(value, list):
-        return "a list"
+        return Phrase(FaultCode.A_LIST)
     if is_null(value):
-        return "nothing"
+        return Phrase(FaultCode.NOTHING)
     if isinstance(value, Scalar) and value.plain and _NUMBER.fullmatch(value):
-        return f"the number {value}"
+        return Phrase(FaultCode.THE_NUMBER, str(value))
     if isinstance(value, Scalar) and value.plain and value in _TRUE | _FALSE:
-        return f"the boolean {value}"
-    return f'the text "{value}"'
+        return Phrase(FaultCode.THE_BOOLEAN, str(value))
+    return Phrase(FaultCode.THE_TEXT, str(value))
 
 
 def text(value: Any) -> str:
@@ -211,9 +212,9 @@ def host_labels(value: Any) -> tuple[str, ...]:
     """Read labels of hosts, each given once."""
     names = [text(word) for word in words(value)]
     for number, name in enumerate(names):
-        fault = PhraseCode.GIVEN_TWICE if name in names[:number] else None
+        fault = FaultCode.GIVEN_TWICE if name in names[:number] else None
         if not is_label(name):
-            fault = PhraseCode.NO_LABEL
+            fault = FaultCode.NO_LABEL
         if fault:
             raise Refused("BC108.host-label", name=name, fault=Phrase(fault))
     return tuple(names)

@@ -20,8 +20,10 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import is_below, open_regular, parse_json, read_regular
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.record.machine import Fingerprint, fingerprint
 from bench_framework.store import journal, layout, manifest, wire
+from bench_framework.text.reasons import phrase_of
 
 FOLDER: Final = "baselines"
 SCHEMA_VERSION: Final = 1
@@ -72,12 +74,12 @@ class Baseline:
         """Return what is wrong with its record, without hashing files; empty if nothing is."""
         folder = self.folder_in(root)
         if not folder.is_dir():
-            return "is missing"
+            return phrase_of(FaultCode.IS_MISSING)
         try:
             same = manifest.digest_of_record(folder) == self.digest
         except RecordError:
             same = False
-        return "" if same else "was changed or measured further after it was saved"
+        return "" if same else phrase_of(FaultCode.CHANGED_LATER)
 
 
 def is_name(text: str) -> bool:
@@ -104,7 +106,7 @@ def parse(text: bytes, where: str) -> Baseline:
         json.dumps(content, ensure_ascii=False).encode()  # it may have halves of characters
         valid = is_name(baseline.name) and _NAME.fullmatch(baseline.scenario)
         if not valid or not layout.is_record_id(baseline.record):
-            raise ValueError("a name in it is not valid")  # noqa: TRY301 -- one message for all
+            raise ValueError(phrase_of(FaultCode.INVALID_NAME))  # noqa: TRY301 -- one message for all
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         cause = (("cause", str(error)),)
         raise RecordError("BX411.baseline-not-readable", details=cause, where=where) from error
@@ -168,7 +170,7 @@ def find(root: Path, text: str) -> Baseline:
     known = [f"{path.parent.parent.name}@{path.stem}" for path in _files(root)[:MOST_LISTED]]
     raise UsageError(
         "BX116.no-baseline",
-        details=tuple(("there is", label) for label in known),
+        details=tuple((phrase_of(FaultCode.THERE_IS), label) for label in known),
         text=text.removeprefix("@"),
         root=root,
     )
@@ -203,7 +205,7 @@ class _Limited(gzip.GzipFile):
 
     def read(self, size: int | None = -1) -> bytes:
         if size is None or not 0 <= size <= LARGEST_READ:
-            raise tarfile.ReadError("a header is not valid")
+            raise tarfile.ReadError(phrase_of(FaultCode.INVALID_HEADER))
         return super().read(size)
 
 
@@ -254,7 +256,7 @@ def read_entry(path: Path) -> Baseline:
         content = archive.extractfile(entry)
         assert content is not None
         try:
-            return parse(content.read(), f"{ENTRY} in {path}")
+            return parse(content.read(), phrase_of(FaultCode.FILE_IN, ENTRY, str(path)))
         except RecordError as error:
             if error.code != DAMAGED:
                 raise

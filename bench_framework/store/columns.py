@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.foreign import escaped, parse_json
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.reasons import Reason
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 
 Names = tuple[str, ...]
 MOST_CACHED: Final = 1 << 14
@@ -99,7 +100,7 @@ class CsvColumn:
         try:
             return _PARSERS[self.type](content)
         except (ValueError, KeyError) as error:
-            raise ValueError(f"{self.name} is {content!r}") from error
+            raise ValueError(phrase_of(FaultCode.HAS_VALUE, self.name, repr(content))) from error
 
     @property
     def schema(self) -> dict[str, Any]:

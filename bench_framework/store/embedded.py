@@ -20,6 +20,8 @@ from typing import Any, Final
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import parse_json
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.functions import FunctionCounts
 from bench_framework.model.record.profile import Profile
@@ -139,7 +141,7 @@ def read(page: str) -> Embedded:
         scenario_text = str(parse_json(scenario[1])) if scenario else ""
     except (ValueError, KeyError, TypeError, OSError, binascii.Error, csv.Error) as error:
         raise RecordError("BX411.page-damaged", error=error) from error
-    require_version("the page", version)
+    require_version(Phrase(FaultCode.THE_PAGE), version)
     try:
         frame: RecordFrame = wire.adapter(RecordFrame).validate_python(content)
     except ValueError as error:

@@ -8,8 +8,10 @@ from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.registry import Addition, registry
 from bench_framework.store import layout
+from bench_framework.text.reasons import phrase_of
 
 NEWEST: Final = frozenset({"@last", "@prev"})
 
@@ -136,7 +138,7 @@ def resolve_measured(root: Path, text: str, say: Callable[[str], object] | None 
     newest = resolve(root, text)
     if say is not None and folder != newest:
         place, other = (f"{path.parent.name}/{path.name}" for path in (folder, newest))
-        say(f"{text} is {place}: {other} was imported, and has no rounds")
+        say(phrase_of(PhraseCode.IMPORTED_LATER, text, place, other))
     return folder
 
 
@@ -159,8 +161,8 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
         raise UsageError(
             "BX101.too-few-records",
             text=text,
-            records="is 1 record" if records else "are 0 records",
-            imported="" if without_rounds else " with rounds",
+            one=bool(records),
+            measured=not without_rounds,
             root=root,
         )
     is_folder = False
@@ -185,7 +187,7 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
     known = [
         f"{path.parent.name}/{path.name}" for path in find_records(root, without_rounds=True)[-5:]
     ]
-    others = f"; the newest are: {', '.join(reversed(known))}" if known else ""
+    others = ", ".join(reversed(known))
     if not text.strip():
         raise UsageError("BX101.no-name", newest=others)
     if is_folder:

@@ -12,7 +12,10 @@ from types import UnionType
 from typing import Any, Final
 
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.registry import registry
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import PER_SECOND
 
 PER_RUN: Final = 2
@@ -56,51 +59,53 @@ class Node:
     path: str = ""
 
     def __getitem__(self, name: str) -> Node:
-        fields = self._typed(dict, "an object")
+        fields = self._typed(dict, FaultCode.AN_OBJECT)
         if name not in fields:
-            raise DocumentError(f"{self.path or 'the document'} has no field `{name}`")
+            place = self.path or Phrase(FaultCode.THE_DOCUMENT)
+            raise DocumentError(phrase_of(FaultCode.NO_FIELD, place, name))
         return Node(fields[name], f"{self.path}.{name}" if self.path else name)
 
     def get(self, name: str) -> Node | None:
         """Return a field of an object; `None` if it is missing or null."""
-        missing = self._typed(dict, "an object").get(name) is None
+        missing = self._typed(dict, FaultCode.AN_OBJECT).get(name) is None
         return None if missing else self[name]
 
     def members(self) -> dict[str, Node]:
         """Return the fields of an object."""
-        return {name: self[name] for name in self._typed(dict, "an object")}
+        return {name: self[name] for name in self._typed(dict, FaultCode.AN_OBJECT)}
 
     def items(self) -> list[Node]:
         """Return the elements of a list."""
-        return [Node(v, f"{self.path}[{n}]") for n, v in enumerate(self._typed(list, "a list"))]
+        values = self._typed(list, FaultCode.A_LIST)
+        return [Node(v, f"{self.path}[{n}]") for n, v in enumerate(values)]
 
     def text(self) -> str:
         """Return a text."""
-        text: str = self._typed(str, "a text")
+        text: str = self._typed(str, FaultCode.A_TEXT)
         return text
 
     def number(self) -> float:
         """Return a number as a float."""
         try:
-            return float(self._typed(int | float, "a number"))
+            return float(self._typed(int | float, PhraseCode.A_NUMBER))
         except OverflowError as error:
-            raise self.wrong("a number that a float can store") from error
+            raise self.wrong(Phrase(FaultCode.FLOAT_NUMBER)) from error
 
     def whole(self) -> int:
         """Return a whole number."""
-        number: int = self._typed(int, "a whole number")
+        number: int = self._typed(int, FaultCode.WHOLE_NUMBER)
         return number
 
-    def wrong(self, expected: str) -> DocumentError:
+    def wrong(self, expected: Phrase | str) -> DocumentError:
         """Return the error for a value that is not `expected`."""
-        where = f"`{self.path}`" if self.path else "the document"
+        where = f"`{self.path}`" if self.path else Phrase(FaultCode.THE_DOCUMENT)
         text = json.dumps(self.value)
         text = text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
-        return DocumentError(f"{where} is {text}, not {expected}")
+        return DocumentError(phrase_of(FaultCode.IS_NOT, where, text, expected))
 
-    def _typed(self, kind: type | UnionType, expected: str) -> Any:
+    def _typed(self, kind: type | UnionType, expected: AnyCode) -> Any:
         if not isinstance(self.value, kind) or isinstance(self.value, bool):
-            raise self.wrong(expected)
+            raise self.wrong(Phrase(expected))
         return self.value
 
 
@@ -162,7 +167,8 @@ def _same_length(
     result: Node, times: tuple[float, ...], codes: Sequence[int | None]
 ) -> tuple[int | None, ...]:
     if not times or len(codes) != len(times):
-        raise DocumentError(f"{result.path} has {len(times)} times and {len(codes)} exit codes")
+        counts = (len(times), len(codes))
+        raise DocumentError(phrase_of(FaultCode.EXIT_CODES_DIFFER, result.path, *counts))
     return tuple(codes)
 
 
@@ -195,7 +201,7 @@ def _samples(folder: Path) -> Iterator[Path]:
         level = [path for path in entries if path.is_dir() and not path.is_symlink()]
         if not level:
             return
-    raise ValueError(f"its folders are nested more than {MOST_LEVELS} deep")
+    raise ValueError(phrase_of(FaultCode.TOO_DEEP, MOST_LEVELS))
 
 
 def bundle(folder: Path, most: int) -> bytes:
@@ -219,7 +225,7 @@ def bundle(folder: Path, most: int) -> bytes:
             except ValueError as error:
                 raise ValueError(f"{part}: {error}") from error
     if not benchmarks:
-        raise ValueError(f"no {SAMPLE} is in it")
+        raise ValueError(phrase_of(FaultCode.NO_SAMPLE, SAMPLE))
     return json.dumps({_CRITERION: benchmarks}, ensure_ascii=False).encode()
 
 
@@ -227,9 +233,10 @@ def _criterion(document: Node) -> Iterator[HarnessResult]:
     for folder, files in document[_CRITERION].members().items():
         times, counts = (files["sample"][name].items() for name in ("times", "iters"))
         if len(times) != len(counts):
-            raise DocumentError(f"{files.path} has {len(times)} times and {len(counts)} iters")
+            numbers = (len(times), len(counts))
+            raise DocumentError(phrase_of(FaultCode.ITERATIONS_DIFFER, files.path, *numbers))
         if zeros := [count for count in counts if count.number() == 0]:
-            raise zeros[0].wrong("a number of iterations")
+            raise zeros[0].wrong(Phrase(FaultCode.ITERATIONS))
         about = files.get("benchmark")
         label = about.get("full_id") if about else None
         pairs = zip(times, counts, strict=True)
@@ -246,8 +253,7 @@ def _google(document: Node) -> Iterator[HarnessResult]:
             label = entry.get("run_name") or entry["name"]
             entries.setdefault(label.text(), []).append(entry)
     if benchmarks and not entries:
-        message = "it has only aggregates: leave out --benchmark_report_aggregates_only"
-        raise DocumentError(message)
+        raise DocumentError(phrase_of(FaultCode.ONLY_AGGREGATES))
     for name, runs in entries.items():
         failed = ("error_occurred", "skipped")
         good = [run for run in runs if not any(run.value.get(field) for field in failed)]
@@ -260,7 +266,7 @@ def _google(document: Node) -> Iterator[HarnessResult]:
 
 def _per_second(unit: Node) -> int:
     if unit.text() not in PER_SECOND:
-        raise unit.wrong("a unit of time")
+        raise unit.wrong(Phrase(FaultCode.UNIT_OF_TIME))
     return PER_SECOND[unit.text()]
 
 
@@ -269,7 +275,7 @@ def _pyperf(document: Node) -> Iterator[HarnessResult]:
     for benchmark in document["benchmarks"].items():
         about = common | (node.members() if (node := benchmark.get("metadata")) else {})
         if "name" not in about:
-            raise DocumentError(f"{benchmark.path} has no field `metadata.name`")
+            raise DocumentError(phrase_of(FaultCode.NO_FIELD, benchmark.path, "metadata.name"))
         if "unit" in about and about["unit"].value != "second":
             raise about["unit"].wrong("second")
         # Runs that only calibrate or warm up have no values.

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import open_regular
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.record.functions import FunctionCounts
 from bench_framework.model.record.run import (
@@ -25,6 +26,7 @@ from bench_framework.model.record.run import (
 )
 from bench_framework.store import layout, lines, wire
 from bench_framework.store.kinds import Figures
+from bench_framework.text.reasons import phrase_of
 
 MOST_SHARED: Final = 1 << 14
 """Parts of blocks that are remembered while a journal is read."""
@@ -310,7 +312,7 @@ def take(contents: Contents, line: lines.Line, open_round: int) -> int:
         case lines.End():
             contents.ended_at, contents.elapsed_s = line.at, line.elapsed_s
         case lines.Header():
-            raise ValueError("a second header")
+            raise ValueError(phrase_of(FaultCode.SECOND_HEADER))
     return open_round
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import MachineError, UsageError
-from bench_framework.foreign import fault_of, parse_json, read_regular
+from bench_framework.foreign import ABSENT, fault_of, parse_json, read_regular
 from bench_framework.model.plan.plan import Cell, Role
 
 PLAN: Final = "plan.json"
@@ -217,7 +217,7 @@ def write_output(path: Path, text: str | bytes) -> None:
 
 def output_path(path: Path) -> Path:
     """Return where to write a file that the user named. Raises `UsageError` as `write_output`."""
-    if (fault := fault_of(path)) not in {"", "does not exist"}:
+    if (fault := fault_of(path)) not in {"", ABSENT}:
         raise UsageError("BX100.output-path", path=path, fault=fault)
     return path.resolve()
 

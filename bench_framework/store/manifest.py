@@ -12,9 +12,11 @@ from typing import Final, Literal
 
 from bench_framework.errors import RecordError
 from bench_framework.foreign import is_below, parse_json, read_regular, sha256_of
+from bench_framework.model.faults import FaultCode
 from bench_framework.registry import registry
 from bench_framework.store import layout
 from bench_framework.store.wire import SCHEMA_VERSION, require_version
+from bench_framework.text.reasons import phrase_of
 
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _MEASURED: Final = frozenset(
@@ -94,7 +96,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
     except (OSError, ValueError, KeyError, TypeError, OverflowError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         if isinstance(error, KeyError | TypeError):
-            cause = "it is not the manifest of a record"
+            cause = phrase_of(FaultCode.NO_MANIFEST_OF_RECORD)
         absent = isinstance(error, FileNotFoundError)
         key = "BX411.no-manifest" if absent else "BX411.manifest-not-readable"
         raise RecordError(key, details=(("cause", cause),), path=path) from error
@@ -117,7 +119,7 @@ def _each_once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """Return a JSON object. Duplicate keys, which could hide a digest, are refused."""
     content = dict(pairs)
     if len(content) != len(pairs):
-        raise ValueError("a name is in it twice")
+        raise ValueError(phrase_of(FaultCode.NAME_TWICE))
     return content
 
 
@@ -127,10 +129,10 @@ def _check_entry(name: str, digest: object) -> None:
     Raises `ValueError`: it is not a SHA-256, or the name is not that of a file in the folder.
     """
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-        raise ValueError(f"the digest of {name!r} is no SHA-256")
+        raise ValueError(phrase_of(FaultCode.NO_DIGEST, repr(name)))
     name.encode()  # JSON can contain halves of characters, which no digest can
     if not is_below(name) or any(unicodedata.category(c) == "Cc" for c in name):
-        raise ValueError(f"{name!r} is no name of a file in the record")
+        raise ValueError(phrase_of(FaultCode.NO_FILE_NAME, repr(name)))
 
 
 def _entries(folder: Path) -> list[str]:

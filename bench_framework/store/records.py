@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.looks import limited
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan
 from bench_framework.model.record.profile import Profile
@@ -25,6 +26,7 @@ from bench_framework.store import journal, layout, lines, manifest, wire
 from bench_framework.store.finding import kind_of
 from bench_framework.store.kinds import Figures
 from bench_framework.store.source import Source
+from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
@@ -261,12 +263,6 @@ def _bytes(path: Path) -> bytes:
         raise journal.unreadable(path, error) from error
 
 
-UNKNOWN_HOST: Final = Host(
-    "", "", "not in the files", 0, 0, "", "", None, None, None, None, "", None, None, "", ""
-)
-"""Host of a record without rounds. Its files do not name their machine."""
-
-
 def open_record(path: Path) -> Record:
     """Open a record of any kind. Raises `RecordError`: BX411, damaged; BX412, of another format."""
     if (kind := kind_of(path)) is None:
@@ -278,8 +274,11 @@ def open_record(path: Path) -> Record:
 
 def record_of_figures(path: Path, figures: Figures) -> Record:
     """Return the record without rounds in a folder."""
+    # Its files do not name their machine.
+    cpu, no = phrase_of(FaultCode.NOT_IN_FILES), None
+    host = Host("", "", cpu, 0, 0, "", "", no, no, no, no, "", no, no, "", "")
     contents = journal.Contents(
-        figures.header, UNKNOWN_HOST, ended_at=figures.header.started_at, figures=figures
+        figures.header, host, ended_at=figures.header.started_at, figures=figures
     )
     return Record(path, figures.plan, contents)
 

@@ -4,12 +4,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bench_framework.errors import RecordError
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.machine import format_variables
 from bench_framework.model.record.run import Build, Host, PreparedInput
 from bench_framework.store import layout
 from bench_framework.store.finding import find_records
 from bench_framework.store.records import Record, plan_sha256
+from bench_framework.text.reasons import phrase_of
 
 
 def find_resumable(
@@ -70,7 +72,10 @@ def require_same(
         if what == "scenario" and files[0] != files[1]:
             raise RecordError(
                 "BX410.other-scenario",
-                details=(("its file", files[0]), ("this file", files[1])),
+                details=(
+                    (phrase_of(FaultCode.ITS_FILE), files[0]),
+                    (phrase_of(FaultCode.THIS_FILE), files[1]),
+                ),
                 path=record.path,
                 name=plan.name,
             )
@@ -100,18 +105,19 @@ def _changes(
         if old.variables != host.variables:
             yield (
                 "environment",
-                format_variables(old.variables) or "nothing set",
-                format_variables(host.variables) or "nothing set",
+                format_variables(old.variables) or phrase_of(FaultCode.NOTHING_SET),
+                format_variables(host.variables) or phrase_of(FaultCode.NOTHING_SET),
             )
     digests = {item.input_id: item.sha256 for item in record.contents.inputs}
     for item in inputs:
         if (digest := digests.get(item.input_id)) is not None and digest != item.sha256:
             label = record.plan.input(item.input_id).label
-            yield f"input {label}", digest[:12], (item.sha256 or "none")[:12]
+            yield phrase_of(FaultCode.OF_INPUT, label), digest[:12], (item.sha256 or "none")[:12]
     known = record.contents.builds_by_id
     for build in builds:
         sides = (known.get(build.id, build), build)
         both = [(b.program_sha256, b.preload and b.preload.sha256) for b in sides]
         for what, before, now in zip(("binary", "allocator"), *both, strict=True):
             if before != now:
-                yield f"{what} of build {build.id}", (before or "none")[:12], (now or "none")[:12]
+                name = phrase_of(FaultCode.OF_BUILD, what, build.id)
+                yield name, (before or "none")[:12], (now or "none")[:12]

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from bench_framework.errors import RecordError
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import (
     COUNTED,
     MEMORY_PARTS,
@@ -22,7 +23,9 @@ from bench_framework.model.metrics import (
     RECEIPT_KEYS,
     UNTIMED,
 )
+from bench_framework.model.phrases import AnyCode, Phrase
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record import contention
 from bench_framework.model.record.description import announced_metrics
 from bench_framework.model.record.run import Block, Build, Observation, Receipt
@@ -236,14 +239,14 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
     reader = csv.DictReader(file)
     reader.fieldnames = header = [from_field(name) for name in reader.fieldnames or ()]
     if missing := [name for name in ("kind", "cell_id", "block") if name not in header]:
-        raise _damaged(f"it lacks the columns {', '.join(missing)}")
+        raise _damaged(Phrase(FaultCode.LACKS_COLUMNS, tuple(missing)))
     columns = _columns_by_cell(header, plan, builds)
     observations: list[Observation] = []
 
     def timed() -> Rows:
         for line, row in enumerate(reader, 2):
             if row["cell_id"] not in columns:
-                raise _damaged(f"row {line}: {row['cell_id']!r} is no cell of the plan")
+                raise _in_row(line, FaultCode.NO_CELL, repr(row["cell_id"]))
             if row["kind"] == "timed":
                 yield line, row
             else:
@@ -256,8 +259,12 @@ def _read(text: str, plan: Plan, builds: Iterable[Build]) -> tuple[list[Block], 
     return blocks, observations
 
 
-def _damaged(what: str) -> RecordError:
+def _damaged(what: str | Phrase) -> RecordError:
     return RecordError("BX411.runs-not-readable", what=what)
+
+
+def _in_row(line: int, code: AnyCode, *details: str | int) -> RecordError:
+    return _damaged(Phrase(FaultCode.IN_ROW, (line, Phrase(code, details))))
 
 
 def _columns_by_cell(
@@ -292,12 +299,11 @@ def _by_block(rows: Rows) -> Iterator[list[tuple[int, Fields]]]:
         group = list(members)
         line, first = group[0]
         if not number.isdecimal() or int(number) <= last:
-            raise _damaged(f"row {line}: block {number!r} follows block {last}")
+            raise _in_row(line, FaultCode.BLOCK_FOLLOWS, repr(number), last)
         last = int(number)
         if {row["block_runs"] for _, row in group} != {str(len(group))}:
-            raise _damaged(
-                f"row {line}: block {number} has {len(group)} rows and says {first['block_runs']}"
-            )
+            runs = first["block_runs"]
+            raise _in_row(line, FaultCode.ROWS_OF_BLOCK, number, len(group), runs)
         yield group
 
 
@@ -305,7 +311,7 @@ def _guarded(line: int, read_rows: Callable[[], T]) -> T:
     try:
         return read_rows()
     except (ValueError, TypeError, KeyError) as error:
-        raise _damaged(f"row {line}: {error}") from error
+        raise _in_row(line, ReasonCode.MESSAGE, str(error)) from error
 
 
 _OF_BLOCK: Final = _columns("block")

@@ -14,11 +14,14 @@ from typing import Any, Final
 
 from bench_framework.errors import UsageError
 from bench_framework.foreign import parse_json, read_input
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.sessions import HarnessSession, MemoryKind, Series, SessionCommand
 from bench_framework.store import harnesses
 from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import PER_SECOND
 
 LEAST_S, MOST_S = 1e-12, 1e9
@@ -44,7 +47,7 @@ def fault(key: str, /, *, where: str = "", cause: str = "", **values: Any) -> Us
     return UsageError(key, details=details, **values)
 
 
-def require_time(seconds: float, what: str, where: str) -> float:
+def require_time(seconds: float, what: str | Phrase, where: str) -> float:
     """Check a measured time in seconds and return it.
 
     Raises `UsageError` (BX452): the time is not finite, not above zero (so that ratios are not
@@ -57,7 +60,7 @@ def require_time(seconds: float, what: str, where: str) -> float:
     return seconds
 
 
-def require_amount(value: float, most: float, what: str, where: str) -> float:
+def require_amount(value: float, most: float, what: str | Phrase, where: str) -> float:
     """Return a spread, a CPU time or a size. Raises `UsageError` (BX452): not in 0 to `most`."""
     if not 0 <= value <= most:
         raise fault(
@@ -168,9 +171,9 @@ def _require_valid(label: str, wall: Iterable[float], cpu: Iterable[float]) -> N
     except UnicodeEncodeError as error:
         raise fault("BX453.surrogate", label=label) from error
     for number, value in enumerate(wall, 1):
-        require_time(value, f"the time of run {number}", label)
+        require_time(value, Phrase(FaultCode.TIME_OF_RUN, number), label)
     for value in cpu:
-        require_amount(value, MOST_S, "a CPU time", label)
+        require_amount(value, MOST_S, Phrase(FaultCode.A_CPU_TIME), label)
 
 
 def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[SessionCommand, ...]]:
@@ -189,7 +192,7 @@ def _hyperfine(document: Any) -> tuple[str, MemoryKind, tuple[SessionCommand, ..
 def _timed(one: harnesses.Timed, memory: MemoryKind) -> SessionCommand:
     _require_valid(one.command, one.times, (*one.user, *one.system))
     for value in one.memory:
-        require_amount(value, MOST_MEMORY, "a memory figure", one.command)
+        require_amount(value, MOST_MEMORY, Phrase(FaultCode.MEMORY_FIGURE), one.command)
     good = [i for i, code in enumerate(one.exit_codes) if code == 0]
     series = [series_of(WALL, [one.times[i] for i in good])]
     if one.per_run:
@@ -227,7 +230,7 @@ def _table(text: str) -> tuple[str, tuple[SessionCommand, ...]]:
         if len(cells) != len(names):
             raise fault("BX451.row-length", number=number, cells=len(cells), names=len(names))
         row = dict(zip(names, cells, strict=True))
-        series.append(_row(row, f"row {number}"))
+        series.append(_row(row, phrase_of(FaultCode.ROW, number)))
         units[row.get("unit") or "s"] = None
     if len(units) > 1:
         raise fault("BX454.several-units", units=", ".join(units))

@@ -17,10 +17,13 @@ from pydantic_core import PydanticSerializationError
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.profile import Profile
 from bench_framework.model.record.run import Host
 from bench_framework.store.lines import Line
+from bench_framework.text.reasons import phrase_of
 
 SCHEMA_VERSION: Final = 3
 """The format of records. A record of another format is refused."""
@@ -83,11 +86,11 @@ def load_line(text: bytes) -> Line:
 def _counter(digits: str) -> int:
     """Parse an integer. Raises `ValueError` for one of more than 64 bits, as a float may not hold it."""
     if abs(number := int(digits)) > _LARGEST:
-        raise ValueError("a number is larger than 64 bits")
+        raise ValueError(phrase_of(FaultCode.ABOVE_64_BITS, Phrase(PhraseCode.A_NUMBER)))
     return number
 
 
-def require_version(what: Path | str, version: int) -> None:
+def require_version(what: Path | Phrase, version: int) -> None:
     """Refuse data of another format. Raises `RecordError` (BX412)."""
     if version != SCHEMA_VERSION:
         raise RecordError(
@@ -133,7 +136,8 @@ def load(kind: type[T], name: str, text: str | bytes, *, key: str = "BX411.data-
 def _first(error: ValidationError) -> tuple[str, str]:
     """Return the place and the message of the first error."""
     first = error.errors(include_url=False)[0]
-    return ".".join(str(part) for part in first["loc"]) or "the whole file", first["msg"]
+    place = ".".join(str(part) for part in first["loc"])
+    return place or phrase_of(FaultCode.WHOLE_FILE), first["msg"]
 
 
 indented = partial(dump, Any)

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bench_framework.text.numbers import format_percent, shortest
 
 if TYPE_CHECKING:
     from bench_framework.model.plan.policies import AnswerPolicy
+
+NO_LINE: Final = "(end of output)"
+EMPTY_LINE: Final = "(empty line)"
+_TEXTS: Final = {"sorted-lines": "sorted outputs", "json": "indented JSON"}
+
+
+def line_difference(
+    number: int, policy: AnswerPolicy, sides: Iterable[tuple[str, str]], saved: str = ""
+) -> tuple[str, str]:
+    """Return a detail: the number of the first line that differs, and this line of both sides."""
+    kind = _TEXTS.get(policy.compare, "compared text")
+    place = f"line {number}{f' of the {kind}' if policy.edited else ''}"
+    lines = (f"{place}, saved in {saved}" if saved else place, *map(": ".join, sides))
+    return "first difference", "\n".join(lines)
 
 
 def checked_by(command: Sequence[str]) -> str:

@@ -24,6 +24,6 @@ def text_of(check: str, name: str, **values: object) -> str:
 def texts_of(key: str, **values: object) -> tuple[str, str, str]:
     """Return figure, meaning and fix of a result such as ``load.high``."""
     check, _, case = key.partition(".")
-    texts = table()[check][case]
+    texts = table()["check"].get(case, {}) | table()[check][case]
     figure, meaning, fix = (texts.get(part, "").format(**values) for part in _PARTS)
     return figure, meaning, fix

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from bench_framework.model.phrases import Phrase
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Event, Severity
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import FORMATS, phrase
 
 FILE: Final = Path(__file__).with_name("errors.toml")
 _EXPLANATION = ("title", "help", "example")
@@ -36,6 +36,8 @@ class _Texts(string.Formatter):
         if (sign := format_spec[:1]) in {"+", "-"}:
             empty = value == "" or value is False
             return format_spec[1:] if empty is (sign == "-") else ""
+        if format_spec in FORMATS:
+            return FORMATS[format_spec](value)
         return super().format_field(value, format_spec)
 
 

@@ -1,4 +1,4 @@
-"""The words of reasons and phrases, from ``reasons.toml`` and ``phrases.toml``."""
+"""The words of reasons, phrases and faults, from ``reasons.toml``, ``phrases.toml`` and ``faults.toml``."""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -6,7 +6,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.reasons import Difference, Part, Reason, ReasonCode
 from bench_framework.model.verdict import Interval
 from bench_framework.text.builds import condition
@@ -30,7 +31,11 @@ def _change(ratio: Interval) -> str:
 
 FILES: Final = tuple(
     (kind, Path(__file__).with_name(name))
-    for kind, name in ((ReasonCode, "reasons.toml"), (PhraseCode, "phrases.toml"))
+    for kind, name in (
+        (ReasonCode, "reasons.toml"),
+        (PhraseCode, "phrases.toml"),
+        (FaultCode, "faults.toml"),
+    )
 )
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
@@ -45,6 +50,9 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "size": format_size,
     "clock": format_clock,
     "interrupts": partial(counted, noun="interrupt"),
+    "benchmarks": partial(counted, noun="benchmark"),
+    "earlier": partial(counted, noun="earlier record"),
+    "further": partial(counted, noun="further run"),
     "hosts": partial(counted, noun="host"),
     "samples": partial(counted, noun="sample"),
     "runs": partial(counted, noun="run"),
@@ -63,9 +71,9 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 @cache
-def phrases() -> Mapping[ReasonCode | PhraseCode, str]:
+def phrases() -> Mapping[AnyCode, str]:
     """Return the phrase of each code. Raises `ValueError`: a file has an unknown code."""
-    texts: dict[ReasonCode | PhraseCode, str] = {}
+    texts: dict[AnyCode, str] = {}
     for kind, file in FILES:
         rows = tomllib.loads(file.read_text(encoding="utf-8"))
         texts |= {kind(code): text for code, text in rows.items()}
@@ -107,6 +115,6 @@ def phrase(reason: Reason | Phrase | None) -> str:
     return text.format(*parts, all=parts, place=place)
 
 
-def phrase_of(code: ReasonCode | PhraseCode, *details: Part | Phrase) -> str:
+def phrase_of(code: AnyCode, *details: Part | Phrase) -> str:
     """Return a phrase that is stored or printed as text."""
     return phrase(Phrase(code, details))

@@ -10,10 +10,12 @@ from pathlib import Path
 from bench_framework import errors
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import locked
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.gate import GATE, first_pass_folder, stored_gate
 
 NEVER = "never"
@@ -73,7 +75,9 @@ def accept(
         and (chosen is None or chosen.intersection(selected(plan, entry["cell"])))
     )
     if not entries:
-        known = tuple(("worse", f"{e['metric']} of {e['cell']}") for e in proposed[:5])
+        known = tuple(
+            ("worse", phrase_of(PhraseCode.METRIC_OF, e["metric"], e["cell"])) for e in proposed[:5]
+        )
         raise errors.UsageError(
             "BX120.no-regression",
             details=known,

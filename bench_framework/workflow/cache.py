@@ -12,6 +12,7 @@ from bench_framework.execution.machine.host import cache_root, file_age_s
 from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import left_scratch_folders
 from bench_framework.execution.progress import Observer
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.registry import registry
 from bench_framework.scenario.document import suggest
 from bench_framework.store import baselines, finding
@@ -23,6 +24,7 @@ from bench_framework.store.layout import (
     is_in_use,
     is_record_id,
 )
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios.suite_files import SUITES
 from bench_framework.workflow.self_test_results import SELF_TESTS
@@ -114,7 +116,7 @@ def _remove_results(path: Path) -> None:
     """Remove a folder of results, in which no process can begin to measure meanwhile."""
     with in_use(path) as free:
         if not free:
-            raise OSError(errno.EBUSY, "another process measures here", str(path))
+            raise OSError(errno.EBUSY, phrase_of(PhraseCode.MEASURED_HERE), str(path))
         _remove(path)
 
 

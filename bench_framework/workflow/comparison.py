@@ -19,6 +19,7 @@ from bench_framework.features.record_comparison.section import document
 from bench_framework.model.documents.comparison import ComparisonDocument, comparison_document
 from bench_framework.model.documents.plan import fields_of
 from bench_framework.model.metrics import CPU, PEAK_RSS, WALL, is_exact
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declarations import Axis
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role, Variant
@@ -32,7 +33,7 @@ from bench_framework.report.sections.summary import output_warnings
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
 from bench_framework.store import finding
 from bench_framework.store.records import Record, open_record, read_profiles
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.documents import ClaimDocument, claim_documents
 from bench_framework.workflow.pages import judge_contents, judge_record, record_host, report_data
 from bench_framework.workflow.records.integrity import corruption_reported
@@ -123,8 +124,7 @@ def compare_record(
         sections = (replace(first, terminal="all"), *others)
         document = replace(document, sections=sections, files=(), next=())
         if not recorded:
-            size = counted(judgement.looks.family, "comparison")
-            note = f"exploratory: chosen after measuring; {size}, Holm-adjusted"
+            note = phrase_of(PhraseCode.EXPLORATORY, judgement.looks.family)
             document = replace(document, run_line=f"{document.run_line}  {note}")
     baselines = {cell.id for cell in record.plan.cells if cell.role is Role.BASELINE}
     compared = tuple(
@@ -165,8 +165,7 @@ def compare_axis(
         cells = plan.cells if where is None else select_cells(plan, where, option="--where")
         pairs = axis_pairs(plan, axis, frozenset(cell.id for cell in cells))
         if not pairs:
-            selected = f" where {where}" if where else ""
-            raise UsageError("BX106.no-pair", axis=axis, selected=selected)
+            raise UsageError("BX106.no-pair", axis=axis, where=where)
         builds = contents.builds_by_id
         judged, looks = judge_requested(
             plan, contents.blocks, builds, contents.looks, pairs, metrics
@@ -296,7 +295,7 @@ def compare_records(
     if unknown or not metrics:
         raise UsageError(
             "BX107.not-compared-by",
-            unknown=", ".join(unknown) or "no metric",
+            unknown=", ".join(unknown),
             bridged_metrics=", ".join(BRIDGED_METRICS),
         )
     folders = [finding.resolve_measured(results, name) for name in (earlier, later)]

@@ -49,7 +49,7 @@ def earlier_ratios(record: Record, judgement: Judgement, results: Path) -> Event
     return new_event(
         "BX347",
         "note",
-        records=counted(records, "earlier record"),
+        records=records,
         compared=counted(len(differences), "comparison"),
         agree=len(differences) - outside,
         median=median,

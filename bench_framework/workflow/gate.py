@@ -104,7 +104,7 @@ def gate_record(
         record.require_manifest()
         contents = record.contents
         if not contents.complete and not (confirm and contents.reopened):
-            again = "benchctl gate RECORD" if contents.reopened else record.plan.command
+            again = "" if contents.reopened else record.plan.command
             raise errors.RecordError("BX413.gate-incomplete", path=record.path, again=again)
         require_decidable(record.plan)
         early = bool(reopening_looks(record.plan, contents))

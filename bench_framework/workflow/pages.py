@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from bench_framework.errors import RecordError, UsageError
 from bench_framework.foreign import parse_json, read_regular
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
@@ -142,7 +143,9 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         scenario_text = read_regular(record.path / layout.SCENARIO).decode() if measured else ""
         tuning = parse_json(read_regular(record.path / layout.TUNING)) if plan.tuning else None
     except (OSError, ValueError) as error:
-        name = error.filename if isinstance(error, OSError) else f"a file of {record.path}"
+        name = Phrase(PhraseCode.FILE_OF, str(record.path))
+        if isinstance(error, OSError):
+            name = error.filename
         cause = (("cause", getattr(error, "strerror", None) or str(error)),)
         raise RecordError("BX411.file-not-readable", details=cause, name=name) from error
     return ReportData(

@@ -183,7 +183,7 @@ def _bucket(text: str) -> tuple[str, str]:
     name, equals, pattern = text.partition("=")
     fault = compiled_regex(pattern)
     if not (name and equals and pattern) or name == OTHER:
-        fault = "write NAME=REGEX; the name `other` is reserved"
+        fault = ""
     if isinstance(fault, str):
         raise UsageError("BX119", text=text, fault=fault)
     return name, pattern

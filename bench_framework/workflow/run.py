@@ -224,7 +224,7 @@ def require_plan(record: Record, plan: Plan) -> None:
     keys = ", ".join(changed_keys(record.plan, plan))
     raise errors.RecordError(
         "BX410.other-plan",
-        details=(("old command", record.plan.command),),
+        details=((phrase_of(PhraseCode.OLD_COMMAND), record.plan.command),),
         name=plan.name,
         keys=keys,
         command=plan.command if plan.scenario_path else "",

@@ -14,6 +14,7 @@ from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.masking import masked
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_revisions
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Plan
@@ -24,6 +25,7 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store.layout import NUMBERS
 from bench_framework.text.numbers import shortest
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
@@ -163,8 +165,8 @@ def require_outside(plan: Plan, results: Path) -> None:
     data = Path(plan.data_dir) if plan.data_dir else cache_root()
     for folder in sorted(path for path in folders if path):
         for what, path, key in (
-            ("the results folder", results, "--dir FOLDER"),
-            ("benchctl's cache", cache_root(), "BENCHCTL_CACHE=FOLDER"),
+            (Phrase(PhraseCode.RESULTS_FOLDER), results, "--dir FOLDER"),
+            (Phrase(PhraseCode.OWN_CACHE), cache_root(), "BENCHCTL_CACHE=FOLDER"),
             ("data-dir", data, "data-dir: FOLDER"),
         ):
             if path.resolve().is_relative_to(Path(folder).resolve()):
@@ -281,7 +283,7 @@ def plan_between(
             same = revisions.state_of(git, crate)[0] == base_id
             same = same and not revisions.has_changes(git, crate)
     if same and not one_revision:
-        details = (("base", base), ("head", head or "the working tree, which has no changes"))
+        details = (("base", base), ("head", head or phrase_of(PhraseCode.UNCHANGED_TREE)))
         raise GateError("BX111", details=details, base_id=base_id[:12])
     return at_revisions(plan, Revisions(base_id, head_id))
 

@@ -154,8 +154,7 @@ def _test(
         test = SelfTest(plan.name, plan.scenario_sha256, only, gate.share, gate.margin, level, ())
         while left:
             number, share = len(test.trials), left.pop(0)
-            more = f" of at least {2 * repetitions}" if number < 2 * repetitions else ""
-            observer.notify(Message(page.progress(share, f"{number + 1}{more}")))
+            observer.notify(Message(page.progress(share, number + 1, 2 * repetitions)))
             trial = self_test_plan(plan, share, number, clock)
             done = _trial(trial, gate.text, share, within, observer)
             test = replace(test, trials=(*test.trials, done))

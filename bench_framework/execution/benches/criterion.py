@@ -11,7 +11,7 @@ from typing import Final
 
 from bench_framework.execution.benches.harness import Harness, NoTime, ids_of_list
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
 
 _META: Final = re.compile(r"[\\.+*?()|\[\]{}^$#&~-]")
 """Characters that a regular expression of Rust must escape. It refuses the escape of others."""
@@ -28,7 +28,7 @@ def _selection(bench: str) -> tuple[str, ...]:
 def _read(home: Path, _: str, bench: str) -> float:
     files = sorted(home.glob("**/new/sample.json"))
     if len(files) != 1:
-        raise NoTime(PhraseCode.CRITERION_FILES, len(files), bench)
+        raise NoTime(FaultCode.CRITERION_FILES, len(files), bench)
     try:
         described = parse_json(read_regular(files[0].with_name("benchmark.json"), _MOST_BYTES))
         sample = parse_json(read_regular(files[0], _MOST_BYTES))
@@ -37,11 +37,11 @@ def _read(home: Path, _: str, bench: str) -> float:
         value = times[(len(times) - 1) // _QUARTERS]
         written = described["full_id"]
     except (OSError, ValueError, LookupError, TypeError, ArithmeticError) as error:
-        raise NoTime(PhraseCode.CRITERION_UNREADABLE, repr(error)) from error
+        raise NoTime(FaultCode.CRITERION_UNREADABLE, repr(error)) from error
     if written != bench:
-        raise NoTime(PhraseCode.CRITERION_OTHER, str(written), bench)
+        raise NoTime(FaultCode.CRITERION_OTHER, str(written), bench)
     if value <= 0:
-        raise NoTime(PhraseCode.CRITERION_NO_TIME)
+        raise NoTime(FaultCode.CRITERION_NO_TIME)
     return value * _NANOSECOND
 
 

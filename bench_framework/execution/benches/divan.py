@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.benches.harness import Harness, NoTime
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.units import DURATION_UNITS
 
 _LISTED: Final = re.compile(r"(.+): benchmark")
@@ -56,12 +57,12 @@ def _leaves(text: str) -> Iterator[str]:
 def _read(_: Path, printed: str, bench: str) -> float:
     rows = [match for line in printed.splitlines() if (match := _ROW.fullmatch(line))]
     if len(rows) != 1:
-        what = Phrase(PhraseCode.SEVERAL_THREADS if rows else PhraseCode.NOTHING_MEASURED)
-        raise NoTime(PhraseCode.DIVAN_RESULTS, len(rows), bench, what)
+        what = Phrase(FaultCode.SEVERAL_THREADS if rows else FaultCode.NOTHING_MEASURED)
+        raise NoTime(FaultCode.DIVAN_RESULTS, len(rows), bench, what)
     number, unit = rows[0][_MEDIAN], rows[0][_MEDIAN + 1]
     value = float(number) * _SECONDS[unit]
     if value <= 0:
-        raise NoTime(PhraseCode.DIVAN_ZERO)
+        raise NoTime(FaultCode.DIVAN_ZERO)
     return value
 
 

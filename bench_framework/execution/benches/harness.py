@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.reasons import Part
 from bench_framework.model.record.run import BenchTarget
 from bench_framework.text.reasons import phrase_of
@@ -17,7 +18,7 @@ _LISTED: Final = re.compile(r"(.+): bench(?:mark)?")
 class NoTime(Exception):  # noqa: N818 -- the reason for one missing number
     """A benchmark reported no time per iteration, for a reason."""
 
-    def __init__(self, code: PhraseCode, *details: Part | Phrase) -> None:
+    def __init__(self, code: FaultCode, *details: Part | Phrase) -> None:
         super().__init__(phrase_of(code, *details))
 
 

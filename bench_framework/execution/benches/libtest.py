@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.benches.harness import Harness, NoTime, ids_of_list
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
 
 _RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns/iter \(.*\).*")
 
@@ -16,10 +16,10 @@ _RESULT: Final = re.compile(r"test (.+?)\s+\.\.\. bench:\s+([\d,]+(?:\.\d+)?) ns
 def _read(_: Path, printed: str, bench: str) -> float:
     results = [m for line in printed.splitlines() if (m := _RESULT.fullmatch(line))]
     if len(results) != 1 or results[0][1] != bench:
-        raise NoTime(PhraseCode.LIBTEST_RESULTS, len(results), bench)
+        raise NoTime(FaultCode.LIBTEST_RESULTS, len(results), bench)
     value = float(results[0][2].replace(",", ""))
     if value <= 0:
-        raise NoTime(PhraseCode.LIBTEST_ZERO)
+        raise NoTime(FaultCode.LIBTEST_ZERO)
     return value * 1e-9
 
 

@@ -26,12 +26,14 @@ from bench_framework.execution.symbols import crate_of, plain_name
 from bench_framework.execution.target import Target, target_of
 from bench_framework.execution.worker import PROTOCOL
 from bench_framework.foreign import parse_json, sha256_of
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import part_of, read_note, whole, write_note
 from bench_framework.text.errors import new_event
+from bench_framework.text.reasons import phrase_of
 
 DESCRIBE_TIMEOUT_S: Final = 10.0
 EXECUTABLE: Final = 0o755
@@ -157,7 +159,7 @@ def describe(
     output = launcher.capture([*argv, "describe"], env, cwd=cwd, timeout_s=limit)
     cause, description = output.finished.how, None
     if output.ok:
-        cause = f"it printed no JSON object with protocol {PROTOCOL}"
+        cause = phrase_of(FaultCode.NO_DESCRIPTION, PROTOCOL)
         with suppress(ValueError):
             description = parse_json(output.stdout)
     if not isinstance(description, dict) or description.get("protocol") != PROTOCOL:
@@ -174,18 +176,15 @@ def find_program(name: str, scenario_path: str, env: Mapping[str, str]) -> Build
     base = Path(scenario_path).absolute().parent
     path = str(base / name) if "/" in name else shutil.which(name, path=env.get("PATH"))
     if path is None or not Path(path).exists():
-        place = "scenario" if scenario_path else "current folder"
-        raise unfit("BX234.no-program", name=name, place=place)
+        raise unfit("BX234.no-program", name=name, scenario=scenario_path)
     file = Path(path)
     if not file.is_file():
         raise unfit("BX234.not-a-file", path=path)
-    for mode, flag, state in (
-        (os.X_OK, "x", "is not executable"),
-        (os.R_OK, "r", "cannot be read to compute its digest"),
-    ):
+    for mode, flag in ((os.X_OK, "x"), (os.R_OK, "r")):
         if not os.access(path, mode):
+            readable, quoted = mode == os.X_OK, shlex.quote(path)
             raise unfit(
-                "BX234.not-executable", path=path, state=state, flag=flag, quoted=shlex.quote(path)
+                "BX234.not-executable", path=path, readable=readable, flag=flag, quoted=quoted
             )
     size = file.stat().st_size
     return Build(PROGRAM, ok=True, sha256=sha256_of(file), path=path, size_bytes=size, cached=True)
@@ -219,12 +218,12 @@ def add_control(
         copied = replace(build, control_path=str(stored.control))
         if _same_result(plan, (build, copied), inputs, launcher, env):
             return copied, None
-        reason = PhraseCode.COPY_DIFFERS
+        reason = FaultCode.COPY_DIFFERS
     event = new_event("BX332", "note", program=source.name, reason=Phrase(reason))
     return replace(build, control_path=build.path), event
 
 
-def _reason_not_to_copy(name: str, source: Path) -> PhraseCode | None:
+def _reason_not_to_copy(name: str, source: Path) -> FaultCode | None:
     """Return the reason why a program must not be copied to another path; `None` if it may be.
 
     Some programs depend on their own path: the interpreter of a virtual environment finds its
@@ -232,14 +231,14 @@ def _reason_not_to_copy(name: str, source: Path) -> PhraseCode | None:
     still do other work (docs/method.md#aa-control).
     """
     if "/" not in name:
-        return PhraseCode.ON_PATH
+        return FaultCode.ON_PATH
     if source.is_symlink():
-        return PhraseCode.SYMBOLIC_LINK
+        return FaultCode.SYMBOLIC_LINK
     if (source.parent.parent / "pyvenv.cfg").exists():
-        return PhraseCode.VIRTUAL_ENVIRONMENT
+        return FaultCode.VIRTUAL_ENVIRONMENT
     with source.open("rb") as file:
         head = file.read(4)
-    return None if may_be_copied(head) else PhraseCode.UNKNOWN_FORMAT
+    return None if may_be_copied(head) else FaultCode.UNKNOWN_FORMAT
 
 
 def _same_result(

@@ -131,7 +131,7 @@ class Builder:
         folder = sharing.folder_of(revisions.Git(self.launcher, self.env), self.cache, crate)
         with writing(folder.lock):
             folder.lock.parent.mkdir(parents=True, exist_ok=True)
-        what = f"the build of {label_of(spec)}"
+        what = phrase_of(PhraseCode.BUILD_OF, label_of(spec))
         with MachineLock(what, self.observer, path=folder.lock):
             folder.enter()
             build = self.compile(spec, place, crate, folder.units)
@@ -216,7 +216,7 @@ class Builder:
         lock = lockfile_of(crate)
         linked, note = partial(self._linked, crate, env), log.with_suffix(".features.json")
         unused = [
-            f"the dependency {name} {version} is not compiled into the binary"
+            phrase_of(PhraseCode.UNUSED_DEPENDENCY, name, version)
             for name, version in spec.dependencies
             if name not in artifacts.files
         ]

@@ -28,9 +28,11 @@ from bench_framework.execution.machine.lock import MachineLock
 from bench_framework.execution.process import Command, Launcher
 from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import sha256_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.record.run import Build
 from bench_framework.store.layout import read_note, write_note, writing
+from bench_framework.text.reasons import phrase_of
 
 FORMAT: Final = 1
 """Number in each key. It changes if builds of an earlier benchctl are not those of this one."""
@@ -104,7 +106,9 @@ def build(spec: BuildSpec, place: str, label: str, means: Means) -> Build:
         means.versions[place_of_tools] = tools.versions(means.launcher, env, folder)
     used = means.versions[place_of_tools]
     copy = _Copy(repository, inner, commit, tree)
-    with MachineLock(f"the build of {label}", means.observer, path=home / "build.lock"):
+    with MachineLock(
+        phrase_of(PhraseCode.BUILD_OF, label), means.observer, path=home / "build.lock"
+    ):
         work = home / _WORK
         try:
             changed = [] if spec.revision else sources.uncommitted(git, repository)
@@ -220,7 +224,8 @@ def _run_all(
         means.observer.notify(BuildStep(0, host.seconds() - start, place, step=step))
 
     for number, words in enumerate(given.commands, start=1):
-        step = f"{shlex.join(words)} ({number} of {len(given.commands)})"
+        command, total = shlex.join(words), len(given.commands)
+        step = phrase_of(PhraseCode.OF_COMMANDS, command, number, total)
         left_s = max(1.0, means.timeout_s - (host.seconds() - start))
         _run(words, at, env, log, means.launcher, left_s, partial(notify, step))
     taken = host.seconds() - start
@@ -264,7 +269,7 @@ def _run(
 ) -> None:
     command, output = shlex.join(words), ("log", str(log))
     if "/" not in words[0] and shutil.which(words[0], path=env.get("PATH")) is None:
-        cause = ("cause", f"{words[0]} is not on PATH")
+        cause = ("cause", phrase_of(PhraseCode.NOT_IN_PATH, words[0]))
         raise BuildError("BX249.not-started", details=(cause,), command=command)
     with writing(log), log.open("a", encoding="utf-8") as file:
         file.write(f"$ {command}\n")

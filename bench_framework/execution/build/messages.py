@@ -12,6 +12,8 @@ from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import BuildStep, Observer
 from bench_framework.foreign import parse_json
+from bench_framework.model.faults import FaultCode
+from bench_framework.text.reasons import phrase_of
 
 _TREE_LINE: Final = re.compile(
     r"(?P<depth>\d+)(?P<name>[A-Za-z_][\w-]*) v(?P<version>\S+)(?: \(proc-macro\))?"
@@ -200,7 +202,7 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
             return tuple(_package(item, data) for item in data["packages"])
         text = failure_text(output.stderr) or output.finished.how
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        text = f"its output is not that of cargo metadata: {error!r}"
+        text = phrase_of(FaultCode.NOT_CARGO_METADATA, repr(error))
     raise UsageError("BX124", details=(("cargo", text),), folder=folder)
 
 

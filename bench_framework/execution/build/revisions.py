@@ -18,6 +18,8 @@ from bench_framework.execution.build import configuration
 from bench_framework.execution.machine.lock import locked
 from bench_framework.execution.process import Launcher
 from bench_framework.masking import without_userinfo
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.store.layout import whole, writing
 
@@ -335,7 +337,7 @@ def clone(git: Git, repository: Path, part: Path, commit: str) -> None:
     git.run("-C", str(part), "checkout", "--quiet", "--detach", commit, timeout_s=CLONE_TIMEOUT_S)
     missing = git.run("-C", str(part), "ls-files", "--deleted")
     if missing or git.run("-C", str(part), "rev-parse", "--verify", HEAD) != commit:
-        first = missing.partition("\n")[0] or "another commit is checked out"
+        first = missing.partition("\n")[0] or Phrase(FaultCode.OTHER_CHECKOUT)
         raise BuildError("BX224.incomplete", commit=commit, cause=first)
 
 

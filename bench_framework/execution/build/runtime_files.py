@@ -14,7 +14,8 @@ from typing import Final
 
 from bench_framework.errors import BuildError
 from bench_framework.execution.machine.programs import ELF64, libraries_of
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 
 _LEFT_OUT: Final = re.compile(r"(?:^|/)__pycache__(?:/|$)|\.dist-info/(?:RECORD|direct_url\.json)$")
 """Files of Python that vary without a change of the program: times, and digests of files with paths."""
@@ -29,7 +30,7 @@ def require_alone(program: Path, folder: Path) -> None:
     real = program.resolve()
     environment = program.parent.parent
     if (environment / "pyvenv.cfg").exists():
-        raise _bound(program, Phrase(PhraseCode.IN_ENVIRONMENT, environment.name))
+        raise _bound(program, Phrase(FaultCode.IN_ENVIRONMENT, environment.name))
     if not real.is_relative_to(folder.resolve()):
         raise BuildError("BX249.outside", program=program.name, target=real)
     content = real.read_bytes()
@@ -38,10 +39,10 @@ def require_alone(program: Path, folder: Path) -> None:
             path = Path(place, name) if place else folder / name
             if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
                 raise _bound(
-                    program, Phrase(PhraseCode.LOADS_LIBRARY, str(path.relative_to(folder)))
+                    program, Phrase(FaultCode.LOADS_LIBRARY, str(path.relative_to(folder)))
                 )
     elif os.fsencode(folder) in content:
-        raise _bound(program, Phrase(PhraseCode.CONTAINS_PATH))
+        raise _bound(program, Phrase(FaultCode.CONTAINS_PATH))
 
 
 def _bound(program: Path, reason: Phrase) -> BuildError:

@@ -24,8 +24,10 @@ from bench_framework.errors import BuildError, MeasureError
 from bench_framework.execution.build import configuration, revisions
 from bench_framework.execution.build.messages import failure_text
 from bench_framework.execution.process import Launcher
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import is_record_id, read_note, whole, write_note
+from bench_framework.text.reasons import phrase_of
 
 FETCH_TIMEOUT_S: Final = 1800.0
 _MANIFEST: Final = """[package]
@@ -87,7 +89,7 @@ def fetch(
             locked = next(p for p in lock["package"] if (p["name"], p["version"]) == both)
             stored = {"source": str(locked["source"]), "checksum": str(locked["checksum"])}
         except (OSError, ValueError, LookupError, TypeError, StopIteration) as error:
-            cause = f"its lock file cannot be read: {error!r}"
+            cause = phrase_of(FaultCode.LOCK_FILE_UNREADABLE, repr(error))
             raise _fetch_failed(name, version, cause) from error
         (vendored / f"{name}-{version}").replace(sources)
         (sources / ".cargo-checksum.json").unlink(missing_ok=True)
@@ -252,6 +254,8 @@ def _select(
     locked = versions_in(workspace / "Cargo.lock", [name]) if output.ok else ()
     if (name, version) not in locked:
         versions = ", ".join(other for _, other in locked)
-        cause = f"it selected {name} {versions}" if locked else failure_text(output.stderr)
-        details = (("cargo", cause or output.finished.how),)
+        cause = failure_text(output.stderr) or output.finished.how
+        if locked:
+            cause = phrase_of(FaultCode.OTHER_SELECTION, name, versions)
+        details = (("cargo", cause),)
         raise BuildError("BX244", details=details, name=name, version=version)

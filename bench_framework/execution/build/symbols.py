@@ -10,9 +10,11 @@ from typing import Final
 from bench_framework.errors import BuildError, MachineError
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.foreign import text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.store.layout import read_note, write_note
 from bench_framework.text.names import first_items
+from bench_framework.text.reasons import phrase_of
 
 NM_TIMEOUT_S: Final = 60.0
 REQUEST: Final = re.compile(r"-fuse-ld=(\w+)$")
@@ -118,11 +120,9 @@ def unused_features(
         if listed and not any(
             _is_used(package, symbols, names) for package, symbols in brought.items()
         ):
-            one = "its" if len(listed) == 1 else "their"
-            remarks.append(
-                f"feature {feature} brings {first_items(listed, MOST_NAMES, ', ')}; "
-                f"none of {one} symbols is in the binary"
-            )
+            one = len(listed) == 1
+            code = PhraseCode.UNUSED_FEATURE if one else PhraseCode.UNUSED_PACKAGES
+            remarks.append(phrase_of(code, feature, first_items(listed, MOST_NAMES, ", ")))
     write_note(note, {"binary": str(binary), "remarks": remarks})
     return tuple(remarks)
 

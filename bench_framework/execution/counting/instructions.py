@@ -23,6 +23,7 @@ from bench_framework.execution.machine.host import utc_now, version_of
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.target import Target
 from bench_framework.foreign import text_of
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import INSTRUCTIONS
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -35,7 +36,7 @@ _SUMMARY: Final = re.compile(rb"^summary:\s*(\d+)(?:\s+\d+)*\s*$", re.MULTILINE)
 _BEGAN: Final = b"For interactive control"
 """Text that callgrind prints once per program, but not for a child that is forked without exec."""
 _NO_TRANSLATION: Final = (b"unhandled instruction", b"Unrecognised instruction", b"Illegal opcode")
-_TOO_NEW: Final = Phrase(PhraseCode.INSTRUCTION_TOO_NEW)
+_TOO_NEW: Final = Phrase(FaultCode.INSTRUCTION_TOO_NEW)
 _NO_COUNTER: Final = ("<not supported>", "<not counted>")
 
 
@@ -135,9 +136,9 @@ def _rejection(
     if count == _TOO_NEW:
         return _TOO_NEW
     if outcome.status == "timeout":
-        return Phrase(PhraseCode.COUNTING_TOO_LONG, (policy.timeout_s, policy.tool))
+        return Phrase(FaultCode.COUNTING_TOO_LONG, (policy.timeout_s, policy.tool))
     if outcome.status != "ok":
-        return Phrase(PhraseCode.UNDER_TOOL, (policy.tool, str(outcome.message)))
+        return Phrase(FaultCode.UNDER_TOOL, (policy.tool, str(outcome.message)))
     if isinstance(count, Phrase):
         return count
     effective = outcome.receipt.effective if outcome.receipt else {}
@@ -145,7 +146,7 @@ def _rejection(
     if not changed:
         return None
     modes = tuple(Difference(axis, ran[axis], effective[axis]) for axis in changed)
-    return Phrase(PhraseCode.OTHER_MODE, (policy.tool, Reason(ReasonCode.MODE_DIFFERS, modes)))
+    return Phrase(FaultCode.OTHER_MODE, (policy.tool, Reason(ReasonCode.MODE_DIFFERS, modes)))
 
 
 def read_valgrind(folder: Path) -> int | Phrase:
@@ -156,10 +157,10 @@ def read_valgrind(folder: Path) -> int | Phrase:
     files = {path.suffix: path.read_bytes() for path in folder.glob("counts.*")}
     counts = {process: _SUMMARY.findall(text) for process, text in files.items()}
     if not counts or not all(counts.values()):
-        silent, line = Phrase(PhraseCode.VALGRIND_SILENT), _last_line(logs)
+        silent, line = Phrase(FaultCode.VALGRIND_SILENT), _last_line(logs)
         return Phrase(PhraseCode.BECAUSE, (silent, line)) if line else silent
     if len(counts) > 1 and not all(_BEGAN in logs.get(process, b"") for process in counts):
-        return Phrase(PhraseCode.FORKS_WITHOUT_EXEC)
+        return Phrase(FaultCode.FORKS_WITHOUT_EXEC)
     return sum(int(number) for numbers in counts.values() for number in numbers)
 
 
@@ -175,8 +176,8 @@ def parse_perf(text: str) -> int | Phrase:
         fields = line.split(",")
         if len(fields) > 2 and fields[2].startswith("instructions"):  # noqa: PLR2004 -- value, unit, event
             if fields[0] in _NO_COUNTER:
-                return Phrase(PhraseCode.NO_HARDWARE_COUNTER)
+                return Phrase(FaultCode.NO_HARDWARE_COUNTER)
             if fields[0].isdigit():
                 return int(fields[0])
-            return Phrase(PhraseCode.PERF_NO_NUMBER, repr(fields[0]))
-    return Phrase(PhraseCode.PERF_SILENT)
+            return Phrase(FaultCode.PERF_NO_NUMBER, repr(fields[0]))
+    return Phrase(FaultCode.PERF_SILENT)

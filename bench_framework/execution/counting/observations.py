@@ -31,6 +31,7 @@ from bench_framework.execution.machine.waits import Waits
 from bench_framework.execution.sessions import Files, targets_of
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
@@ -119,15 +120,16 @@ class CountingRuns:
 
     @property
     def _limit_reached(self) -> str:
-        return phrase_of(PhraseCode.COUNTING_LIMIT, self.limit_s or 0)
+        return phrase_of(FaultCode.COUNTING_LIMIT, self.limit_s or 0)
 
     def count_kernel(self, targets: list[Target]) -> None:
         """Read the kernel counters of one run of every cell."""
+        counters = phrase_of(PhraseCode.KERNEL_COUNTERS)
         for number, target in enumerate(targets, start=1):
             if self._done(target, "observed"):
                 continue
             self.driver.stop.check()
-            self.driver.observer.notify(progress.Counting("kernel counters", number, len(targets)))
+            self.driver.observer.notify(progress.Counting(counters, number, len(targets)))
             expected = expected_answer(self.record, target.cell.id)
             limit = self.plan.measure.timeout_s
             observation = observe_kernel(self._runner, target, expected, limit)
@@ -169,7 +171,7 @@ class CountingRuns:
                     self._refuse(targets, policy.tool, self._limit_reached)
                     return
                 self.driver.stop.check()
-                what = f"instructions with {used.tool}"
+                what = phrase_of(PhraseCode.INSTRUCTIONS_WITH, used.tool)
                 step = progress.Counting(what, number, len(targets), run, policy.runs)
                 self.driver.observer.notify(step)
                 if not self._count(target, used, replace(policy, timeout_s=left_s), run):

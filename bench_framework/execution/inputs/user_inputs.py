@@ -82,9 +82,8 @@ def _matching(folder: Path, patterns: tuple[str, ...]) -> tuple[str, ...]:
         files |= dict.fromkeys(map(os.path.normpath, matches))
     words = len(os.fsencode(shlex.join(files)))
     if words > MOST_WORDS:
-        names = f"the names of the {counted(len(files), 'file')} of the input"
-        sizes = f"{format_size(words)}, at most {format_size(MOST_WORDS)}"
-        raise unfit("BC413", names=names, sizes=sizes)
+        size, most = format_size(words), format_size(MOST_WORDS)
+        raise unfit("BC413", files=counted(len(files), "file"), size=size, most=most)
     return tuple(files)
 
 

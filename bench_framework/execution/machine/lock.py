@@ -18,7 +18,10 @@ from bench_framework.errors import MachineError
 from bench_framework.execution.machine.host import WAIT, seconds, utc_now, wait_limit_s
 from bench_framework.execution.machine.processes import exists
 from bench_framework.execution.progress import Observer, Waiting
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.text.numbers import fixed, format_clock, shortest
+from bench_framework.text.reasons import phrase_of
 
 if TYPE_CHECKING:
     from bench_framework.execution.stop import Stop
@@ -78,7 +81,7 @@ class MachineLock:
     def _check(self, elapsed_s: float, limit_s: float) -> str:
         if self.stop is not None:
             self.stop.check()
-        owners = ", ".join(self._owners()) or "another benchctl"
+        owners = ", ".join(self._owners()) or phrase_of(PhraseCode.ANOTHER_BENCHCTL)
         if elapsed_s < limit_s:
             self.observer.notify(Waiting(owners, elapsed_s, limit_s))
         return owners
@@ -117,7 +120,7 @@ def locked(folder: Path, waiting: Callable[[], object] = lambda: None) -> Iterat
     def check(*_: float) -> str:
         for report in reports:
             report()
-        return f"another benchctl, which uses {folder}"
+        return phrase_of(PhraseCode.ANOTHER_IN_FOLDER, str(folder))
 
     try:
         _wait(fd, fcntl.LOCK_EX, seconds(), check)
@@ -166,7 +169,7 @@ def _open(path: Path) -> int:
     state = os.fstat(fd)
     if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
         os.close(fd)
-        raise _unfit(path, "it is not a regular file")
+        raise _unfit(path, phrase_of(FaultCode.NOT_REGULAR))
     return fd
 
 
@@ -206,13 +209,11 @@ def wait_until_idle(below: float | None, observer: Observer, stop: Stop) -> floa
     start, most = seconds(), math.inf if below is None else below
     while (now := os.getloadavg()[0]) >= most:
         stop.check()
-        elapsed = seconds() - start
+        elapsed, limit, load = seconds() - start, shortest(most), fixed(now, 2)
         if elapsed >= PATIENCE_S:
-            limit = f"below {shortest(most)} for {format_clock(PATIENCE_S)}"
-            details = (("load", f"{fixed(now, 2)} (last minute)"),)
-            raise MachineError("BX241", details=details, limit=limit)
-        observer.notify(
-            Waiting(f"a load average below {shortest(most)}, now {fixed(now, 2)}", elapsed)
-        )
+            details = (("load", phrase_of(PhraseCode.LOAD_OF_MINUTE, load)),)
+            clock = format_clock(PATIENCE_S)
+            raise MachineError("BX241", details=details, limit=limit, clock=clock)
+        observer.notify(Waiting(phrase_of(PhraseCode.LOAD_AVERAGE, limit, load), elapsed))
         time.sleep(RETRY_S)
     return now

@@ -27,6 +27,7 @@ from bench_framework.execution.machine.pinning import PinnedCpus, choose, listed
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.text.checks import texts_of
 from bench_framework.text.reasons import phrase, phrase_of
 
 State = Literal["quiet", "noisy", "unknown"]
@@ -55,7 +56,7 @@ class MachineSetting:
     """Reason why it cannot be set here, or empty."""
 
 
-_NOT_REPORTED: Final = MachineSetting("", "unknown", phrase_of(PhraseCode.NOT_REPORTED))
+_NOT_REPORTED: Final = MachineSetting("", "unknown", texts_of("check.unknown")[0])
 
 
 _quiet: Final = partial(MachineSetting, "", "quiet")
@@ -100,7 +101,7 @@ def read_settings(machine: Machine, cpus: frozenset[int]) -> Iterator[MachineSet
         try:
             yield replace(read(machine, cpus), name=name)
         except (OSError, ValueError) as error:
-            yield MachineSetting(name, "unknown", phrase_of(PhraseCode.NOT_CHECKABLE, str(error)))
+            yield MachineSetting(name, "unknown", texts_of("check.failed", error=error)[0])
 
 
 def _governor(machine: Machine, cpus: frozenset[int]) -> MachineSetting:

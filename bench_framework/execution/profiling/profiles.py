@@ -18,6 +18,7 @@ from bench_framework.execution.progress import Message, SilentObserver
 from bench_framework.execution.stop import Driver, InterruptibleObserver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import sha256_of
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import Cell, Plan, Role, Variant
@@ -49,11 +50,11 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     """
     none = replace(measured, ok=False)
     if not measured.ok or measured.path is None:
-        return replace(none, message=measured.message or phrase_of(PhraseCode.NEVER_BUILT))
+        return replace(none, message=measured.message or phrase_of(FaultCode.NEVER_BUILT))
     if spec is None or not spec.by_cargo:
         path = Path(measured.path)
         if not path.is_file() or sha256_of(path) != measured.sha256:
-            return replace(none, message=phrase_of(PhraseCode.PROGRAM_CHANGED, str(path)))
+            return replace(none, message=phrase_of(FaultCode.PROGRAM_CHANGED, str(path)))
         return measured
     launcher, env = driver.launcher, driver.env
     trained = use_flags(measured.training.path) if measured.training else ()
@@ -61,12 +62,12 @@ def with_symbols(spec: BuildSpec | None, measured: Build, driver: Driver, place:
     builder = cargo.Builder(launcher, env, silent, contract=False, place=place, flags=trained)
     again = builder.build(spec, 1, 1)
     if again.sha256 != measured.sha256:
-        changed = phrase_of(PhraseCode.SOURCES_CHANGED)
+        changed = phrase_of(FaultCode.SOURCES_CHANGED)
         return replace(none, message=again.message or changed)
     build = replace(builder, observer=driver.interruptible).build(symbols_spec(spec), 1, 1)
     if not build.ok or build.path is None:
-        cause = build.message or Phrase(PhraseCode.CARGO_FAILED)
-        return replace(none, message=phrase_of(PhraseCode.NO_SYMBOLS, cause))
+        cause = build.message or Phrase(FaultCode.CARGO_FAILED)
+        return replace(none, message=phrase_of(FaultCode.NO_SYMBOLS, cause))
     return build
 
 
@@ -168,10 +169,10 @@ class _CellProfiler:
         builds = self.record.contents.builds_by_id
         measured, spec = builds.get(variant.build_id), variant.build
         if measured is None:
-            return phrase_of(PhraseCode.NEVER_BUILT)
+            return phrase_of(FaultCode.NEVER_BUILT)
         if measured.id not in known:
             place = workplace(plan, driver.env)
-            what = f"the builds of {plan.name}"
+            what = phrase_of(PhraseCode.BUILDS_OF, plan.name)
             with MachineLock(what, driver.observer, driver.stop, shared=True):
                 known[measured.id] = with_symbols(spec, measured, driver, place)
         binary = known[measured.id]
@@ -184,10 +185,11 @@ class _CellProfiler:
             target = target_of(cell, program, given, driver.env, tuning)
         except CellError as error:
             return error.message
-        with MachineLock(f"the profile of {plan.name}", driver.observer, driver.stop):
+        what = phrase_of(PhraseCode.PROFILE_OF, plan.name)
+        with MachineLock(what, driver.observer, driver.stop):
             self._run_all(target, unwinding)
         if not self.runs:
-            nothing = "; ".join(self.remarks) or phrase_of(PhraseCode.NO_RUN_SUCCEEDED)
+            nothing = "; ".join(self.remarks) or phrase_of(FaultCode.NO_RUN_SUCCEEDED)
             return "" if self.stopped else nothing
         return self._build_profile(measured, binary, unwinding, remarks)
 
@@ -197,7 +199,7 @@ class _CellProfiler:
         for number in range(1, runs + 1):
             if self.driver.stop.level:
                 self.stopped = True
-                self.remarks.append(phrase_of(PhraseCode.STOPPED_AFTER, number - 1, runs))
+                self.remarks.append(phrase_of(FaultCode.STOPPED_AFTER, number - 1, runs))
                 return
             if number == 1:
                 text = phrase_of(PhraseCode.PROFILING, label, self.sampler.name, runs)
@@ -206,10 +208,10 @@ class _CellProfiler:
                 reason = self._run(target, unwinding)
             except Interrupted:  # the user killed it
                 self.stopped = True
-                self.remarks.append(phrase_of(PhraseCode.STOPPED_IN, number, runs))
+                self.remarks.append(phrase_of(FaultCode.STOPPED_IN, number, runs))
                 return
             if reason:
-                self.remarks.append(phrase_of(PhraseCode.OF_RUN, number, runs, reason))
+                self.remarks.append(phrase_of(FaultCode.OF_RUN, number, runs, reason))
 
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""

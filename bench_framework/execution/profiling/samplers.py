@@ -24,7 +24,8 @@ from bench_framework.execution.machine.host import version_of
 from bench_framework.execution.process import Command, Launcher, scratch_folder
 from bench_framework.execution.symbols import plain_name
 from bench_framework.foreign import text_of
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.record.functions import UNKNOWN
 from bench_framework.model.record.profile import Frame, Sampler as SamplerName, Unwinding
 from bench_framework.text.errors import error_text
@@ -42,7 +43,7 @@ CALLGRIND: Final = ("valgrind", "--tool=callgrind", "--quiet", "--trace-children
 STACK_BYTES: Final = 16384
 """Bytes of the stack that dwarf unwinding copies with each sample."""
 SCRIPT_TIMEOUT_S: Final = 900.0
-NO_SAMPLES: Final = Phrase(PhraseCode.PERF_RECORDED_NO_SAMPLES)
+NO_SAMPLES: Final = Phrase(FaultCode.PERF_RECORDED_NO_SAMPLES)
 MOST_FRAMES: Final = 1 << 16
 """Most parsed frames that are kept. A text contains the offset in the function, so a program has many."""
 
@@ -93,7 +94,7 @@ class Perf:
         """
         data, out, errors = (folder / name for name in ("perf.data", "script.txt", "script.stderr"))
         if not data.is_file():
-            return _with_output(Phrase(PhraseCode.PERF_RECORDED_NOTHING), folder / "stderr")
+            return _with_output(Phrase(FaultCode.PERF_RECORDED_NOTHING), folder / "stderr")
         # Symbols are read from local files only, not from a debuginfod server.
         env = {name: value for name, value in self.env.items() if name != "DEBUGINFOD_URLS"}
         words = [*SCRIPT, "-i", str(data), "-F", "tid,time,event,ip,sym,dso"]
@@ -102,7 +103,7 @@ class Perf:
         )
         finished = self.launcher.run(script)
         if not finished.ok:
-            return _with_output(Phrase(PhraseCode.PERF_SCRIPT, finished.how), errors)
+            return _with_output(Phrase(FaultCode.PERF_SCRIPT, finished.how), errors)
         with out.open(encoding="utf-8", errors="replace") as lines:
             samples = read_samples(lines)
         return samples if samples.total else NO_SAMPLES
@@ -125,7 +126,7 @@ class Callgrind:
     def read(self, folder: Path) -> Samples | Phrase:
         """Return the counts of a run, or the reason for none."""
         samples = samples_of(read_functions(folder.glob("callgrind.out.*")))
-        return samples if samples.total else Phrase(PhraseCode.CALLGRIND_COUNTED_NOTHING)
+        return samples if samples.total else Phrase(FaultCode.CALLGRIND_COUNTED_NOTHING)
 
 
 def samples_of(costs: FunctionCosts) -> Samples:
@@ -202,7 +203,7 @@ def _tail(path: Path) -> str:
 def _with_output(reason: Phrase, path: Path) -> Phrase:
     """Return a reason with the end of the output of a program, if there is any."""
     tail = _tail(path)
-    return Phrase(PhraseCode.WITH_OUTPUT, (reason, tail)) if tail else reason
+    return Phrase(FaultCode.WITH_OUTPUT, (reason, tail)) if tail else reason
 
 
 def read_samples(lines: Iterable[str]) -> Samples:

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.foreign import parse_json, read_regular
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import HostPolicy, is_label
 
@@ -66,9 +67,9 @@ def hosts_of(text: str) -> HostPolicy | None:
     """
     names = tuple(name.strip() for name in text.split(",")) if text else ()
     for number, name in enumerate(names):
-        fault = None if name else PhraseCode.EMPTY
+        fault: AnyCode | None = None if name else FaultCode.EMPTY
         if name in names[:number]:
-            fault = PhraseCode.GIVEN_TWICE
+            fault = FaultCode.GIVEN_TWICE
         if name == ALL and len(names) > 1:
             fault = PhraseCode.NOT_WITH_OTHERS
         if fault:

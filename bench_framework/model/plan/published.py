@@ -204,21 +204,21 @@ def parse_figure(text: str) -> PublishedFigure:
         return PublishedFigure("limit", most, most, _SENSES[limit["word"]], "%")
     match = _FIGURE.fullmatch(words)
     if match is None:
-        raise ValueError(f"`{text}` is not a figure")
+        raise ValueError(text)
     sign, unit, sense = match["sign"], match["unit"], _SENSES.get(match["word"], "")
     first, last = match[2], match[3] or match[2]
     factor = _UNITS[unit][1]
     reversed_ = Decimal(first) > Decimal(last)  # rounding can make the ends of such a range equal
     lo, hi = (_rounded_to(n, side) * factor for n, side in ((first, -1), (last, 1)))
     if reversed_ or math.isinf(hi):
-        raise ValueError(f"`{text}` is not a figure")
+        raise ValueError(text)
     if not sign and not sense:
         return PublishedFigure("value", lo, hi, unit=unit)
     # A factor has a word and no sign. A percentage has either.
     is_change = unit == "%" if sign else unit in {"x", "%"}
     whole = unit == "%" and hi >= 1 and (sign == "-" or sense in {"better", "less"})
     if not is_change or (sign and sense) or whole or lo <= 0:
-        raise ValueError(f"`{text}` is not a figure")
+        raise ValueError(text)
     return PublishedFigure("change", *((-hi, -lo) if sign == "-" else (lo, hi)), sense, unit)
 
 

@@ -65,8 +65,9 @@ def remark(document: SelfTestDocument, identifier: str, level: float) -> str:
     return text
 
 
-def progress(share: float, place: str) -> str:
-    """Return a line for the start of a trial; `place` is its number, such as ``3 of 10``."""
+def progress(share: float, number: int, least: int) -> str:
+    """Return a line for the start of a trial, with its number and that of the planned trials."""
+    place = f"{number} of at least {least}" if number <= least else str(number)
     copy = f"a copy that takes {format_percent(share)} longer" if share else "itself"
     return f"self-test: gate {place}, the base against {copy}"
 

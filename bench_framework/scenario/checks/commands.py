@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from bench_framework.errors import Position, Problem
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import bundled, template
 from bench_framework.scenario.definition import PROGRAM_KEYS, RUN_KEYS, Scenario
@@ -25,9 +26,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
     axes = [axis for axis in scenario.axes.values() if axis.changes(("command",))]
     reason = None
     if spec.worker.command is None or spec.worker.contract or spec.shell:
-        reason = PhraseCode.NEEDS_PLAIN_COMMAND
+        reason = FaultCode.NEEDS_PLAIN_COMMAND
     elif len(axes) > 1 or any(axis.kind == "input" for axis in axes):
-        reason = PhraseCode.ONE_AXIS_ONLY
+        reason = FaultCode.ONE_AXIS_ONLY
     for axis in axes if reason else ():
         yield scenario.key_problem(
             ("axes", axis.name), "BC108.command-value", reason=reason and Phrase(reason)
@@ -112,17 +113,17 @@ def _placeholders(scenario: Scenario, path: Path, text: str, *, slots: bool) -> 
         if item.name is None:
             yield Problem.create("BC109.not-a-placeholder", file, at, written=written)
         elif item.name in template.SLOTS or (item.name in scenario.axes and _is_of_build(path)):
-            reason = Phrase(PhraseCode.LACKS_KEY, "server" if item.name == "port" else item.name)
+            reason = Phrase(FaultCode.LACKS_KEY, "server" if item.name == "port" else item.name)
             if item.name in scenario.axes:
-                reason = Phrase(PhraseCode.AXIS_OF_INPUT)
+                reason = Phrase(FaultCode.AXIS_OF_INPUT)
             elif item.name == "output":
-                reason = Phrase(PhraseCode.ONLY_INPUT_COMMAND)
+                reason = Phrase(FaultCode.ONLY_INPUT_COMMAND)
             elif not slots:
-                reason = Phrase(PhraseCode.ONLY_COMMANDS)
+                reason = Phrase(FaultCode.ONLY_COMMANDS)
             elif path[:1] == ("tuning",):
-                reason = Phrase(PhraseCode.BEFORE_INPUTS)
+                reason = Phrase(FaultCode.BEFORE_INPUTS)
             elif item.name == "tuning" and path[-3:-1] == _TRAIN:
-                reason = Phrase(PhraseCode.AFTER_BUILDS)
+                reason = Phrase(FaultCode.AFTER_BUILDS)
             key = "BC109.placeholder-not-here"
             yield Problem.create(key, file, at, written=written, reason=reason)
         else:

@@ -6,7 +6,8 @@ from pathlib import Path
 from bench_framework import assets
 from bench_framework.errors import Problem
 from bench_framework.foreign import fault_of
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.build_spec import BUILTIN
 from bench_framework.scenario import bundled
 from bench_framework.scenario.crates import Crate, CrateMissing, bench_policy, enabled, read_crate
@@ -58,7 +59,7 @@ def _patches(scenario: Scenario) -> Iterator[Problem]:
                 (*place, "patch"),
                 "BC301.patch",
                 patch=setting.patch,
-                fault=fault or Phrase(PhraseCode.EMPTY),
+                fault=fault or Phrase(FaultCode.EMPTY),
             )
 
 

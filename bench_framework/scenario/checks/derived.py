@@ -56,7 +56,7 @@ def _formulas(scenario: Scenario) -> Iterator[Problem]:
         try:
             formula = parse(part.formula, units)
         except FormulaError as error:
-            yield scenario.value_problem(path, "BC209.formula", name=name, error=error)
+            yield scenario.value_problem(path, "BC209.formula", name=name, error=error.phrase)
             continue
         units[name] = formula.unit
         for cell in formula.cells:

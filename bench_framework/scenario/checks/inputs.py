@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 
 from bench_framework.errors import Position, Problem
 from bench_framework.foreign import fault_of, matching_files
+from bench_framework.model.faults import FaultCode
 from bench_framework.scenario import template
 from bench_framework.scenario.checks import commands
 from bench_framework.scenario.definition import (
@@ -21,6 +22,7 @@ from bench_framework.scenario.definition import (
 from bench_framework.scenario.document import Path, suggest
 from bench_framework.scenario.schema.parts import DATASETS, InputPart
 from bench_framework.text.numbers import grouped
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import counted, is_size, parse_size
 
 _MAX_FILLINGS = 2_000
@@ -83,11 +85,12 @@ def _twice(scenario: Scenario, axis: AxisView) -> Iterator[Problem]:
         if first == key:
             continue
         here, there = place.children[key], place.children[first]
+        first = phrase_of(FaultCode.FIRST_VALUE)
         yield Problem.create(
             "BC104.value-twice",
             here.file,
             here.key or here.value,
-            also=((there.key or there.value, "first value"),) if there.file == here.file else (),
+            also=((there.key or there.value, first),) if there.file == here.file else (),
             value=value,
             name=axis.name,
         )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from bench_framework.errors import Problem
 from bench_framework.model import json_path
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import (
     BUILD,
     COUNTED,
@@ -15,7 +16,7 @@ from bench_framework.model.metrics import (
     SIMULATED,
     is_exact,
 )
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.declared_metrics import (
     COUNTS_OF_GATE,
     UNITS,
@@ -104,7 +105,7 @@ def _declared(scenario: Scenario, name: str, part: MetricPart) -> Iterator[Probl
         except ValueError as error:
             place, key = (*path, "json"), "BC102.metric-not-a-json-path"
             yield scenario.value_problem(
-                place, key, name=name, json_path=part.json_path, error=error
+                place, key, name=name, json_path=part.json_path, error=error.args[0]
             )
 
 
@@ -142,26 +143,26 @@ def _judged(scenario: Scenario) -> Iterator[Problem]:
             )
 
 
-def _refusal(scenario: Scenario, metric: str) -> PhraseCode | None:
+def _refusal(scenario: Scenario, metric: str) -> FaultCode | None:
     """Return why a metric cannot be judged, or `None` if it can or is not known yet."""
     benches = scenario.spec.worker.bench is not None
     if metric in METRICS and benches != (metric == ITERATION) and not is_exact(metric):
-        return PhraseCode.HARNESS_DECIDES if benches else PhraseCode.NEEDS_BENCH
+        return FaultCode.HARNESS_DECIDES if benches else FaultCode.NEEDS_BENCH
     part, kind = scenario.spec.metrics.get(metric), METRICS.get(metric)
     if part is not None and kind is None:
-        return None if part.direction != "none" else PhraseCode.NEEDS_DIRECTION
+        return None if part.direction != "none" else FaultCode.NEEDS_DIRECTION
     if kind is None:
         follows = scenario.spec.worker.follows_protocol
-        return None if follows else PhraseCode.REPORTS_NO_METRICS
+        return None if follows else FaultCode.REPORTS_NO_METRICS
     if metric == "build_time":
-        return PhraseCode.BUILT_ONCE
+        return FaultCode.BUILT_ONCE
     if kind.judged == "shown":
         derived = kind.source == DERIVED
-        return PhraseCode.COMPUTED if derived else PhraseCode.INFORMATION_ONLY
+        return FaultCode.COMPUTED if derived else FaultCode.INFORMATION_ONLY
     if kind.kernel_key and not scenario.spec.worker.follows_protocol:
-        return PhraseCode.COUNTED_ONCE
+        return FaultCode.COUNTED_ONCE
     if kind.source == BUILD and scenario.spec.worker.command is not None:
-        return PhraseCode.NOTHING_BUILT
+        return FaultCode.NOTHING_BUILT
     return None
 
 

@@ -3,8 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from bench_framework.errors import Problem
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.formula import FormulaError, FormulaUnit, parse
 from bench_framework.model.metrics import METRICS, PEAK_RSS
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.published import (
     CONDITION,
@@ -55,7 +57,7 @@ def _condition(scenario: Scenario, place: Path, text: str) -> Iterator[Problem]:
         return
     spec = scenario.spec
     known = [*(c.name for c in spec.contrasts), *(e.name for e in spec.experiments if not e.at)]
-    what, name = "contrast or experiment", match["name"]
+    what, name = Phrase(FaultCode.CONTRAST_OR_EXPERIMENT), match["name"]
     yield from scenario.unknown(place, "BC206.no-result", name, known, what=what, name=name)
 
 
@@ -121,7 +123,7 @@ def _reference(scenario: Scenario, place: Path, kind: str, name: str) -> Iterato
         "experiment": [e.name for e in spec.experiments if not e.at],
         "derived": [*spec.derived, *spec.cells],
     }[kind]
-    what = "derived value" if kind == "derived" else kind
+    what = Phrase(FaultCode.DERIVED_VALUE) if kind == "derived" else kind
     yield from scenario.unknown(place, "BC206.no-result", name, known, what=what, name=name)
 
 

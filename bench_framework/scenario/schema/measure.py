@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final, Literal, Self, TypeAlias, get_args
 
 from pydantic import Field, WithJsonSchema, model_validator
 
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import MetricDirection
-from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declared_metrics import UNITS, InstructionPolicy
 from bench_framework.model.plan.policies import AnswerKind, GatePolicy
 from bench_framework.model.plan.profile import MOST_HZ, OTHER, ProfilePolicy
@@ -142,7 +142,7 @@ class Measure(Part):
             several = self.sessions.min < self.sessions.max
             refuse(fixed and several, "BC108.sessions-until-rounds", "sessions")
         alone = self.every is not None and "sessions" not in self.model_fields_set
-        refuse_unused(alone, "every", PhraseCode.NO_EFFECT_ALONE, "sessions")
+        refuse_unused(alone, "every", FaultCode.NO_EFFECT_ALONE, "sessions")
         return self
 
 
@@ -215,11 +215,11 @@ class AnswerPart(Part):
         given = [key for key in (*EDITS, "check") if self.is_given(key)]
         for key in given:
             unused = key != "compare" and self.compare == "none"
-            refuse_unused(unused, key, PhraseCode.NO_EFFECT_WITH, "compare: none")
+            refuse_unused(unused, key, FaultCode.NO_EFFECT_WITH, "compare: none")
             unused = key != "check" and "check" in given
-            refuse_unused(unused, key, PhraseCode.NO_EFFECT_OF_CHECK)
+            refuse_unused(unused, key, FaultCode.NO_EFFECT_OF_CHECK)
             lost = key != "compare" and self.stdout != "file" and self.file is None
-            refuse_unused(lost, key, PhraseCode.NO_EFFECT_WITH, f"stdout: {self.stdout}")
+            refuse_unused(lost, key, FaultCode.NO_EFFECT_WITH, f"stdout: {self.stdout}")
         wrong = self.json_part is not None and "compare" in given and self.compare != "json"
         refuse(wrong, "BC108.json-contradicts-compare", "json", compare=self.compare)
         lines = isinstance(self.differs, float) and self.kind == "json"
@@ -295,7 +295,7 @@ class MetricPart(Part):
             return self
         for key in COUNTER_KEYS:
             unused = key.replace("-", "_") in self.model_fields_set
-            refuse_unused(unused, key, PhraseCode.EFFECT_ONLY_FOR, "instructions")
+            refuse_unused(unused, key, FaultCode.EFFECT_ONLY_FOR, "instructions")
         both = self.json_path is not None and self.regex is not None
         refuse(both, "BC108.json-and-regex", "regex")
         located = self.json_path is not None or self.regex is not None or self.source == "worker"

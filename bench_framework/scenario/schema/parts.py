@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.declarations import DerivedRow, Experiment, Takeaway
 from bench_framework.model.plan.policies import HostPolicy
 from bench_framework.model.plan.published import PublishedClaim, TestKind
@@ -79,9 +79,9 @@ class InputPart(Part):
         needs = {"size": "dataset", "seed": "dataset", "max_size": "command"}
         for key, kind in needs.items():
             unused = key in self.model_fields_set and given[0] != kind
-            refuse_unused(unused, key.replace("_", "-"), PhraseCode.NO_EFFECT_WITH, given[0])
+            refuse_unused(unused, key.replace("_", "-"), FaultCode.NO_EFFECT_WITH, given[0])
         pinned = self.sha256 is not None and self.dataset
-        refuse_unused(pinned, "sha256", PhraseCode.NO_EFFECT_OF_SEED)
+        refuse_unused(pinned, "sha256", FaultCode.NO_EFFECT_OF_SEED)
         return self
 
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -171,7 +171,7 @@ def _one_test(claim: PublishedClaim, given: Collection[str]) -> PublishedClaim:
     users = {"input": ("contrast", "variant", "derived"), "metric": ("variant", "scaling")}
     for key, takes in users.items():
         unused = key in given and tests[0] not in takes
-        refuse_unused(unused, key, PhraseCode.NO_EFFECT_WITH, tests[0])
+        refuse_unused(unused, key, FaultCode.NO_EFFECT_WITH, tests[0])
     name = claim.contrast or claim.derived or claim.not_testable or ""
     return replace(claim, test=tests[0], name=name)
 

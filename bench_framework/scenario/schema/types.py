@@ -33,7 +33,8 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan import written
 from bench_framework.model.plan.plan import CacheState
 from bench_framework.scenario import scalars
@@ -306,7 +307,7 @@ def refuse(wrong: object, key: str, /, *at: str, **values: object) -> None:
         raise refusal(Refused(key, **values), at)
 
 
-def refuse_unused(unused: object, key: str, code: PhraseCode, *details: str) -> None:
+def refuse_unused(unused: object, key: str, code: FaultCode, *details: str) -> None:
     """Report a key that has no effect. The phrase of the reason follows its name in the message."""
     refuse(unused, "BC108.unused-key", key, key=key, text=Phrase(code, details))
 

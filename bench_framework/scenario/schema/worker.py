@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Self, TypeAlias
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.build_spec import BUILTIN, UNBUILT, without_revisions
 from bench_framework.model.reasons import Reason
 from bench_framework.scenario import scalars
@@ -121,14 +121,14 @@ class Worker(Part):
         wrong = not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,63}", name)
         refuse(wrong, "BC102.not-a-crate-name", "registry", name=name)
         alone = self.version is not None and self.registry is None
-        refuse_unused(alone, "version", PhraseCode.NEEDS_KEY, "registry")
+        refuse_unused(alone, "version", FaultCode.NEEDS_KEY, "registry")
         one = self.package is not None and self.registry is not None
-        refuse_unused(one, "package", PhraseCode.NO_EFFECT_OF_REGISTRY)
+        refuse_unused(one, "package", FaultCode.NO_EFFECT_OF_REGISTRY)
         refuse(self.rev is not None and not self.git, "BC108.rev-without-git", "rev")
         need(self.crate != BUILTIN or self.bin, "BC107.builtin-without-bin")
         self._require_benches()
         for key in sorted(self.model_fields_set - {"command", "contract"}):
-            unbuilt = PhraseCode.NO_EFFECT_UNBUILT
+            unbuilt = FaultCode.NO_EFFECT_UNBUILT
             refuse_unused(self.command is not None, key.replace("_", "-"), unbuilt)
         self._check_build()
         return self
@@ -137,9 +137,9 @@ class Worker(Part):
         """Refuse keys without effect on `build`, or without it, and paths that leave the sources."""
         for key in sorted(self.model_fields_set - {"build", "contract"}):
             alone = self.build is None and key in OF_BUILD
-            refuse_unused(alone, key.replace("_", "-"), PhraseCode.NEEDS_KEY, "build")
+            refuse_unused(alone, key.replace("_", "-"), FaultCode.NEEDS_KEY, "build")
             other = self.build is not None and key not in OF_BUILD
-            refuse_unused(other, key.replace("_", "-"), PhraseCode.NO_EFFECT_OF_BUILD)
+            refuse_unused(other, key.replace("_", "-"), FaultCode.NO_EFFECT_OF_BUILD)
         if self.build is None:
             return
         refuse(not self.build, "BC107.build-without-command", "build")
@@ -161,10 +161,10 @@ class Worker(Part):
         """Refuse `bench` together with what does not apply to benchmarks."""
         if self.bench is None:
             return
-        refuse_unused(self.bin is not None, "bin", PhraseCode.NO_EFFECT_WITH, "bench")
-        refuse_unused(bool(self.contract), "contract", PhraseCode.NO_EFFECT_WITH, "bench")
+        refuse_unused(self.bin is not None, "bin", FaultCode.NO_EFFECT_WITH, "bench")
+        refuse_unused(bool(self.contract), "contract", FaultCode.NO_EFFECT_WITH, "bench")
         without = self.crate in {None, BUILTIN} and self.git is None
-        refuse_unused(without, "bench", PhraseCode.NEEDS_SOURCES)
+        refuse_unused(without, "bench", FaultCode.NEEDS_SOURCES)
         unknown = self.git is not None and "all" in self.bench.target
         refuse(unknown, "BC108.all-benches-of-git", "bench")
 

@@ -53,7 +53,7 @@ def change_warning(results: Path, name: str) -> str | None:
         if (folder / layout.MANIFEST).exists():
             manifest.read_manifest(folder)
     except RecordError as error:
-        return f"warning[BX415]: {error.message}: it is unknown if files of the record were changed"
+        return phrase_of(PhraseCode.CHANGES_UNKNOWN, error.message)
     except (BenchError, OSError):
         return None
     try:
@@ -63,8 +63,7 @@ def change_warning(results: Path, name: str) -> str | None:
     if not mismatches:
         return None
     names = ", ".join(f"{mismatch.path} ({mismatch.what})" for mismatch in mismatches[:MOST_NAMED])
-    advice = f"run `benchctl verify {folder}`"
-    return f"warning[BX415]: {folder} is not as it was written: {names}; {advice}"
+    return phrase_of(PhraseCode.RECORD_CHANGED, str(folder), names)
 
 
 def has_its_plan(folder: Path) -> bool:

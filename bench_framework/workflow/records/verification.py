@@ -14,6 +14,7 @@ from typing import Final
 from bench_framework.errors import BenchError, RecordError, UsageError
 from bench_framework.features.document import build_document
 from bench_framework.foreign import parse_json
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import embedded, finding, layout, manifest, records, run_table, tables
@@ -28,8 +29,8 @@ from bench_framework.workflow import pages
 from bench_framework.workflow.records import embedded_runs, integrity
 from bench_framework.workflow.run_options import DIGEST
 
-JOURNAL: Final = "the journal"
-IN_PAGE: Final = "the runs in the page"
+JOURNAL: Final = phrase_of(PhraseCode.THE_JOURNAL)
+IN_PAGE: Final = phrase_of(PhraseCode.RUNS_IN_PAGE)
 _ORIGIN: Final = re.compile(r'<script type="application/json" id="env">(.*?)</script>', re.DOTALL)
 
 
@@ -142,7 +143,7 @@ def _published_differences(folder: Path, name: str, expected: str) -> list[str]:
             actual = _text(path)
     except (OSError, EOFError, zlib.error) as error:
         cause = getattr(error, "strerror", None) or str(error)
-        return [phrase_of(PhraseCode.FILE_UNREADABLE, cause)]
+        return [phrase_of(FaultCode.FILE_UNREADABLE, cause)]
     compare = integrity.table_differences if ".csv" in path.suffixes else integrity.line_differences
     return compare(actual, expected)
 

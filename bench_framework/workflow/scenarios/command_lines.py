@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.feature_groups import closure
 from bench_framework.scenario.scalars import Refused, axis_name
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import counted
 from bench_framework.workflow.scenarios.program_request import BIN, ProgramRequest
 from bench_framework.workflow.scenarios.request import (
@@ -75,13 +77,15 @@ def plan_commands(request: Commands) -> tuple[Plan, str]:
         for name, command in zip(names, commands, strict=True)
     }
     first, second, *more = words
-    question = f"Which of these {len(commands)} commands is fastest?"
+    question = phrase_of(PhraseCode.IS_FASTER, second, first)
+    if more:
+        question = phrase_of(PhraseCode.WHICH_COMMAND, len(commands))
     before, after = (
         text and _words(text, request, Path.cwd()) for text in (request.prepare, request.conclude)
     )
     used = any("input" in PLACEHOLDER.findall(command) for command in commands)
     lines = [
-        *request.head(question if more else f"Is `{second}` faster than `{first}`?"),
+        *request.head(question),
         f"worker: {{command: {words[first]}}}",
         "axes:",
         "  command:",
@@ -237,7 +241,7 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit("BX122.factor-of-build", unbuilt=unbuilt[0])
     lines = [
-        *request.head(f"Which {' and '.join(names)} is fastest?"),
+        *request.head(phrase_of(PhraseCode.WHICH_VALUES, *names)),
         *program,
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
@@ -253,8 +257,7 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
     kind, colon, name = left.partition(":")
     values = [value.replace("\\,", ",") for value in COMMA.split(right)]
     if not equals or not (name if colon else kind) or (colon and kind not in _KINDS):
-        examples = "ENV:NAME=1,2, PROFILE:lto=off,fat or FEATURES:NAME=none,a,a+b"
-        raise unfit("BX122.not-a-factor", text=text, examples=examples)
+        raise unfit("BX122.not-a-factor", text=text)
     if len({*values}) < max(len(values), 2):
         raise unfit(
             "BX122.too-few-values", left=left, value=counted(len({*values}), "value"), right=right
@@ -291,7 +294,7 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
             raise unfit("BX122.not-an-axis-name", name=name, fix=error.text.fix) from error
     baseline = dict.fromkeys(features, "on")
     lines = [
-        *request.head(f"What does the program lose without {' or '.join(features)}?"),
+        *request.head(phrase_of(PhraseCode.LOSS_WITHOUT, *features)),
         *request.program(built=True),
         "axes:",
         *(f"  {flow(name)}: {flow({'on': {'features': [name]}, 'off': {}})}" for name in features),
@@ -300,8 +303,8 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
         "describe:",
         f"  - {flow({'variant': baseline, 'label': ' + '.join(features)})}",
         *(
-            f"  - {flow({'variant': {**baseline, name: 'off'}, 'label': f'without {name}'})}"
-            for name in features
+            f"  - {flow({'variant': {**baseline, name: 'off'}, 'label': label})}"
+            for name, label in ((name, phrase_of(PhraseCode.WITHOUT, name)) for name in features)
         ),
         *request.options(),
     ]

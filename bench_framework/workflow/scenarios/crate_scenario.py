@@ -21,10 +21,11 @@ from bench_framework.execution.machine.host import cache_root, environment
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import fault_of, read_regular
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario import feature_groups, scalars
 from bench_framework.scenario.document import suggest
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
@@ -36,8 +37,8 @@ _LARGEST: Final = 1 << 20
 _MOST_FEATURES: Final = 8
 """Values of the proposed axis of further features."""
 _NOUNS: Final = {
-    "package": ("package with a binary", "packages with a binary"),
-    "bin": ("binary", "binaries"),
+    "package": (PhraseCode.PACKAGE, PhraseCode.PACKAGES),
+    "bin": (PhraseCode.BINARY, PhraseCode.BINARIES),
 }
 _PATH: Final = re.compile(r"(?!-)[^{}]*(?:/|\.[A-Za-z]\w*$)")
 """An argument that looks like the name of a file: it has a slash or a suffix, and no braces."""
@@ -101,7 +102,9 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
             root = cache_root() / "registry"
             released = sources.fetch(launcher, environment(), root, name, version)
         crate, owner = crate_folder(released.folder), f"{name} {version}"
-        draft.guesses.append(("crate", f"{name} {version} of {released.source}"))
+        draft.guesses.append(
+            ("crate", phrase_of(PhraseCode.OF_SOURCE, name, version, released.source))
+        )
     else:
         crate = crate_folder(options.crate)
         owner = str(crate)
@@ -127,14 +130,14 @@ def choose_package(
     default = [name for name in names if usable[name].default]
     given = given or next((n for n in names if usable[n].folder == crate), None)
     only = default[0] if len(default) == 1 else None
-    name, note = _choose("package", f"{owner} has", names, given, only, ask)
+    name, note = _choose("package", owner, names, given, only, ask)
     return usable[name], note
 
 
 def choose_binary(package: Package, given: str | None, ask: Ask | None = None) -> tuple[str, str]:
     """Return the binary of a package, and why it was chosen. Raises `UsageError`, BX124."""
     default = package.default_run or (package.name if package.name in package.bins else None)
-    return _choose("bin", f"package {package.name} has", sorted(package.bins), given, default, ask)
+    return _choose("bin", package.name, sorted(package.bins), given, default, ask)
 
 
 def _release_of(options: CrateOptions) -> tuple[str, str]:
@@ -160,16 +163,17 @@ def _choose(
     default: str | None,
     ask: Ask | None,
 ) -> tuple[str, str]:
-    """Return the name for ``--package`` or ``--bin``, and the reason. `owner` begins messages."""
-    one, several = _NOUNS[option]
-    known = ", ".join(names)
+    """Return the name for ``--package`` or ``--bin``, and the reason. `owner` has them."""
+    one, several = map(phrase_of, _NOUNS[option])
+    known, package = ", ".join(names), option == "bin"
     if not names:
-        raise unfit("BX124.no-targets", owner=owner, one=one)
+        raise unfit("BX124.no-targets", owner=owner, package=package, one=one)
     if given is not None:
         if given not in names:
             raise unfit(
                 "BX124.no-target",
                 owner=owner,
+                package=package,
                 one=one,
                 given=given,
                 near=suggest(given, names),
@@ -178,14 +182,19 @@ def _choose(
             )
         return given, ""
     if len(names) == 1:
-        return names[0], ", the only one"
+        return names[0], f", {phrase_of(PhraseCode.ONLY_ONE)}"
     if ask is not None:
         return ask(one, names, default or ""), ""
     if default is None:
         raise unfit(
-            "BX124.several-targets", owner=owner, several=several, option=option, known=known
+            "BX124.several-targets",
+            owner=owner,
+            package=package,
+            several=several,
+            option=option,
+            known=known,
         )
-    return default, f", the default of {', '.join(names)}"
+    return default, f", {phrase_of(PhraseCode.DEFAULT_OF, known)}"
 
 
 def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[str], Path | None]:
@@ -196,7 +205,7 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     """
     given, path = options.words, options.input
     if given is None and ask is not None:
-        text = ask(f"arguments of {binary}, with {{input}} for the input", (), "")
+        text = ask(phrase_of(PhraseCode.ARGUMENTS_OF, binary), (), "")
         given = split_command(text, "BX124.quote-not-closed")
     if given is None and path is None:
         raise unfit("BX124.no-arguments", binary=binary)
@@ -208,15 +217,13 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     if path is None and any("{input}" in word for word in words):
         if ask is None:
             raise unfit("BX124.no-input")
-        path = Path(ask("input, a file", (), ""))
+        path = Path(ask(phrase_of(PhraseCode.INPUT_FILE), (), ""))
     files = [word for word in words if not fault_of(Path(word))]
     if path is None and len(files) == 1:
         path = Path(files[0])
         words[words.index(files[0])] = "{input}"
     fault = fault_of(path) if path else ""
-    if path and not fault and not os.access(path, os.R_OK):
-        fault = "cannot be read"
-    if fault:
+    if path and (fault or not os.access(path, os.R_OK)):
         raise unfit("BX124.input-file", path=path, fault=fault)
     return words, path
 
@@ -229,21 +236,24 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
     for group in feature_groups.groups(features, _sources(package.folder / "src")):
         grouped |= set(group.features.values())
         values = feature_groups.settings(group, features)
-        text = f"{', '.join(values or group.features)} are alternatives, {phrase(group.reason)}"
+        names = ", ".join(values or group.features)
+        text = phrase_of(PhraseCode.ALTERNATIVES, names, phrase(group.reason))
         if values:
             axes[group.axis] = values
         else:
-            text += "; not varied, because the default features need one of them"
+            text = phrase_of(PhraseCode.NEEDED_ALTERNATIVES, text)
         draft.guesses.append((group.axis, text))
     for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
-        draft.guesses.append((feature_groups.ALLOCATOR, f"{allocator} is a dependency, no feature"))
-    question = f"Does link-time optimization make {binary} faster?"
+        text = phrase_of(PhraseCode.IS_DEPENDENCY, allocator)
+        draft.guesses.append((feature_groups.ALLOCATOR, text))
+    question = phrase_of(PhraseCode.LINK_TIME, binary)
     if axes:
-        question = f"Which {next(iter(axes))} is best for {binary}?"
+        question = phrase_of(PhraseCode.WHICH_VALUE, next(iter(axes)), binary)
     release = _release(package.root / "Cargo.toml")
     keys = {key: release[key] for key in _SLOW if key in release}
     text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
-    draft.guesses.append(("profile", f"release, with {text or 'the default settings of cargo'}"))
+    text = text or phrase_of(PhraseCode.DEFAULT_SETTINGS)
+    draft.guesses.append(("profile", phrase_of(PhraseCode.RELEASE_WITH, text)))
     slow = release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
     other = {"fast-build": {"profile": _FAST}} if slow else {"fat-lto": {"profile": _SLOW}}
     axes["profile"] = {"release": {}, **other}
@@ -254,11 +264,11 @@ def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, S
         axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
     measured, *proposed = axes
     baseline, *rest = axes[measured]
-    text = f"{measured}, with the values {', '.join((f'{baseline} (baseline)', *rest))}"
-    draft.guesses.append(("axis", text))
+    text = ", ".join((f"{baseline} (baseline)", *rest))
+    draft.guesses.append(("axis", phrase_of(PhraseCode.WITH_VALUES, measured, text)))
     if proposed:
-        kind = "an axis that is" if len(proposed) == 1 else "axes that are"
-        draft.guesses.append(("more", f"{', '.join(proposed)}: {kind} commented out in the file"))
+        code = PhraseCode.MORE_AXIS if len(proposed) == 1 else PhraseCode.MORE_AXES
+        draft.guesses.append(("more", phrase_of(code, ", ".join(proposed))))
     return question, axes
 
 
@@ -290,9 +300,10 @@ def _add_text(
     question, axes = _axes(package, binary, draft)
     files = (place / name for place in (package.folder, package.root) for name in TOOLCHAIN)
     if toolchain := next((file for file in files if file.is_file()), None):
-        draft.guesses.append(("rust", f"the toolchain that {os.path.relpath(toolchain)} names"))
+        text = phrase_of(PhraseCode.TOOLCHAIN_OF, os.path.relpath(toolchain))
+        draft.guesses.append(("rust", text))
     elif package.rust_version:
-        draft.guesses.append(("rust", f"{package.rust_version} or newer (rust-version)"))
+        draft.guesses.append(("rust", phrase_of(PhraseCode.OR_NEWER, package.rust_version)))
     given = {"{bin}": binary, "{input}": str(path)}
     filled = [re.sub(r"\{bin\}|\{input\}", lambda m: given[m[0]], word) for word in words]
     draft.guesses.append(("command", shlex.join(filled)))
@@ -300,15 +311,16 @@ def _add_text(
     if path is None:
         missing = (word for word in words if _PATH.match(word) and not Path(word).exists())
         several = any(not fault_of(Path(word)) for word in words)
-        reason = "several arguments are files" if several else "no argument is a file"
+        text = phrase_of(PhraseCode.SEVERAL_FILES if several else PhraseCode.NO_FILE)
         if (name := next(missing, None)) is not None:
-            reason = f"there is no file `{name}`; it is passed on as text"
-        draft.guesses.append(("input", f"none: {reason}"))
+            text = phrase_of(PhraseCode.FILE_MISSING, name)
+        draft.guesses.append(("input", text))
     else:
         input_lines.append(f"input: {flow({'file': os.path.relpath(path.resolve(), folder)})}")
         if not any("{input}" in word for word in words):
             input_lines.append('stdin: "{input}"')
-        draft.guesses.append(("input", f"{path}{', as stdin' if len(input_lines) > 1 else ''}"))
+        text = phrase_of(PhraseCode.AS_STDIN, str(path)) if len(input_lines) > 1 else str(path)
+        draft.guesses.append(("input", text))
     source = [f"crate: {flow(os.path.relpath(package.folder, folder))}"]
     if options.registry is not None:
         source = [f"registry: {flow(package.name)}", f"version: {flow(package.version)}"]

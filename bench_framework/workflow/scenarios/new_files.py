@@ -16,9 +16,11 @@ from bench_framework.execution.build.revisions import Git
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.foreign import text_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import CiService
 from bench_framework.scenario.load import load
 from bench_framework.scenario.schema import schema_text
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run_options import plan_scenario, source_of_revisions
 from bench_framework.workflow.scenarios.request import unfit, write_files
 from bench_framework.workflow.scenarios.suite_files import SUITES, scenarios_in
@@ -88,13 +90,15 @@ def write_ci(
     for template, target in _FILES[service].items():
         text = (assets.template_dir() / "ci" / template).read_text(encoding="utf-8")
         files[top / target] = _Workflow(text).substitute(values)
-    left = f"commit them and {'the scenarios' if path == top else name}"
+    left = phrase_of(PhraseCode.COMMIT_FILES, name)
+    if path == top:
+        left = phrase_of(PhraseCode.COMMIT_SCENARIOS)
     if service == "github":
-        left += "; comments appear, and are read, once the other two workflows are on the default branch"
+        left = phrase_of(PhraseCode.COMMENTS_APPEAR, left)
     else:
         main, line = top / _GITLAB[0], _GITLAB[1]
         if main.exists() and _FILES["gitlab"]["gitlab.yml"] not in text_of(main):
-            left = f"add to {_GITLAB[0]}: {line}"
+            left = phrase_of(PhraseCode.ADD_LINE, _GITLAB[0], line)
         elif not main.exists():
             files[main] = f"{line}\n"
     return write_new(files, force=force), left
@@ -192,7 +196,7 @@ def write_notebook(
     text = (assets.template_dir() / "analysis.ipynb").read_text(encoding="utf-8")
     # The words are Python in a text of JSON.
     files = write_new({path: text.replace("%record", json.dumps(words)[1:-1])}, force=force)
-    return files, f"open it with Jupyter; it loads the newest record of {name} from {results}"
+    return files, phrase_of(PhraseCode.OPEN_NOTEBOOK, name, str(results))
 
 
 def write_new(
@@ -214,10 +218,9 @@ def write_new(
             # Relative paths of a scenario start here.
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            cause = "it is a file" if path.parent.is_file() else error.strerror
-            raise UsageError(
-                "BX103.folder-not-writable", parent=path.parent, cause=cause
-            ) from error
+            parent, cause = path.parent, error.strerror
+            key, file = "BX103.folder-not-writable", path.parent.is_file()
+            raise UsageError(key, parent=parent, file=file, strerror=cause) from error
     if check is not None:
         check()
     # A scenario is renamed last: if the disk fails before, the same command can be repeated.

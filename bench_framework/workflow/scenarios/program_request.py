@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.execution.build.messages import Package
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
@@ -73,8 +74,7 @@ class ProgramRequest(Request, CrateSelection):
         """Return the folder of the crate. Raises `UsageError` (BX122): no crate was found."""
         crate = self.crate or crate_above()
         if crate is None or not (crate / "Cargo.toml").is_file():
-            where = crate if crate is not None else "the current folder"
-            raise unfit("BX122.not-a-crate", where=where)
+            raise unfit("BX122.not-a-crate", crate=crate)
         return crate.resolve()
 
     @cached_property
@@ -87,7 +87,9 @@ class ProgramRequest(Request, CrateSelection):
         package, _ = choose_package(folder, str(folder), self.package, self.binary)
         if self.package is None and folder not in (package.folder, package.root):
             # A member of a workspace is meant, and not another one that has a binary.
-            raise unfit("BX124.no-targets", owner=f"{folder} has", one="binary")
+            raise unfit(
+                "BX124.no-targets", owner=folder, package=False, one=Phrase(PhraseCode.BINARY)
+            )
         return package
 
     @property
@@ -103,7 +105,7 @@ class ProgramRequest(Request, CrateSelection):
         features = self.built.features
         for name in self.listed:
             if name not in features and "/" not in name:
-                names = ", ".join(sorted({*features} - {_DEFAULT})) or "it has none"
+                names = ", ".join(sorted({*features} - {_DEFAULT}))
                 raise unfit("BX122.no-feature", name=name, names=names)
         return features
 

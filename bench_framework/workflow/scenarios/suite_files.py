@@ -80,8 +80,8 @@ def suite_files(names: Sequence[str]) -> tuple[str, ...]:
     for file in files:
         path = find_scenario(file).resolve()
         if path in earlier:
-            same = "" if earlier[path] == file else f" as {earlier[path]} and"
-            raise UsageError("BX138.file-twice", same=same, file=file)
+            other = "" if earlier[path] == file else earlier[path]
+            raise UsageError("BX138.file-twice", earlier=other, file=file)
         earlier[path] = file
     return tuple(files)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from bench_framework.errors import BuildError, UsageError
 from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import Message, Observer
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import stable_id
@@ -18,8 +19,7 @@ from bench_framework.model.record.run import BenchTarget, Build
 from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.document import suggest
 from bench_framework.text.names import first_items
-from bench_framework.text.numbers import format_clock
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 
 ROUNDS_FOR_ALL = 20
 """Rounds of all benchmarks for which a calculated budget is enough."""
@@ -221,11 +221,10 @@ def _summary(plan: Plan, parts: _Parts) -> str:
     """Return what is measured and how long it takes, in one line."""
     benches = [item.bench for item in plan.inputs if item.bench is not None]
     harnesses = ", ".join(dict.fromkeys(bench.harness for bench in benches))
-    text = f"{counted(len(benches), 'benchmark')} of {harnesses}"
-    text += f", about {format_clock(parts.round_s)} per round"
+    text = phrase_of(PhraseCode.BENCHMARKS, len(benches), harnesses, parts.round_s)
     if plan.measure.budget_s is not None:
-        text += f", at most {format_clock(plan.measure.budget_s)} (measure.budget)"
+        text = phrase_of(PhraseCode.AT_MOST_BUDGET, text, plan.measure.budget_s)
     if parts.lone:
         names = first_items(list(dict.fromkeys(parts.lone)), MOST_NAMED, ", ")
-        text += f"; {counted(len(parts.lone), 'benchmark')} without a counterpart: {names}"
+        text = phrase_of(PhraseCode.WITHOUT_COUNTERPART, text, len(parts.lone), names)
     return text

@@ -150,11 +150,4 @@ def require_known(
         if metric in known:
             continue
         details = (("announced", ", ".join(usable) or "none"),)
-        declared_as = f"metrics: {{{metric}: {{from: worker, direction: lower}}}}"
-        raise MachineError(
-            "BX252",
-            details=details,
-            metric=metric,
-            announced=metric in announced,
-            declared_as=declared_as,
-        )
+        raise MachineError("BX252", details=details, metric=metric, announced=metric in announced)

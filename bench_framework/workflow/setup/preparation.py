@@ -154,7 +154,8 @@ def prepare(
 
 def _build_lock(plan: Plan, driver: Driver) -> MachineLock:
     """Return the lock of the machine that lets other processes build, but not measure."""
-    return MachineLock(f"the builds of {plan.name}", driver.observer, driver.stop, shared=True)
+    what = phrase_of(PhraseCode.BUILDS_OF, plan.name)
+    return MachineLock(what, driver.observer, driver.stop, shared=True)
 
 
 @contextmanager

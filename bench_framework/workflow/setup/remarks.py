@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.machine import Variables
@@ -11,7 +12,7 @@ from bench_framework.model.record.run import Build, Event, Training
 from bench_framework.text.builds import evidence, proof
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_size
-from bench_framework.units import counted
+from bench_framework.text.reasons import phrase_of
 
 
 def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
@@ -20,7 +21,7 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
         uncopied = bool(build.files_sha256) and plan.measure.control
         if uncopied and build.id == plan.baseline.build_id:
             name = Path(str(build.path)).name
-            reason = Phrase(PhraseCode.USES_FOLDER)
+            reason = Phrase(FaultCode.USES_FOLDER)
             yield new_event("BX332", "note", program=name, reason=reason)
         labels = ", ".join(v.label for v in plan.variants if v.build_id == build.id)
         for remark in build.remarks:
@@ -42,11 +43,14 @@ def build_events(plan: Plan, builds: Sequence[Build]) -> Iterator[Event]:
 def _trained(build: Build, training: Training, labels: str, plain: Build | None) -> Event:
     """Return the event of a build with PGO: a warning if its code is that of `plain`."""
     first, *others = training.commands
-    more = counted(len(others), "further run") if others else ""
+    more = len(others) or ""
     details = (
         *(("training", command) for command in training.commands),
-        *(("left out", f"{command}: {reason}") for command, reason in training.skipped),
-        ("profile", f"sha256 {training.sha256}, merged by {training.tool}"),
+        *(
+            (phrase_of(PhraseCode.NOT_RUN), f"{command}: {reason}")
+            for command, reason in training.skipped
+        ),
+        ("profile", phrase_of(PhraseCode.MERGED_BY, training.sha256, training.tool)),
         ("functions", evidence(training)),
     )
     if plain is not None and build.code_sha256 and build.code_sha256 == plain.code_sha256:

@@ -25,6 +25,7 @@ from bench_framework.execution.progress import Counting
 from bench_framework.execution.stop import Driver
 from bench_framework.execution.target import Target, target_of
 from bench_framework.foreign import first_lines, is_short
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import (
     ALLOWANCE,
     FEWEST_FOR_T,
@@ -40,6 +41,7 @@ from bench_framework.model.record.run import Answer, Build, Event, PreparedInput
 from bench_framework.store.layout import write_whole
 from bench_framework.text.errors import new_event
 from bench_framework.text.numbers import format_clock, format_duration
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.setup.time_estimates import UNTIMED_S, trials_file, workload
 
 SHOWN_BYTES: Final = 4096
@@ -358,6 +360,7 @@ def _difference(plan: Plan, one: TrialRun, other: TrialRun) -> tuple[tuple[str, 
     if ours.digest == theirs.digest:
         return ()
     labels = (other.cell.label, one.cell.label)
-    labels = ("first run", "second run") if one.cell == other.cell else labels
+    if one.cell == other.cell:
+        labels = (phrase_of(PhraseCode.FIRST_RUN), phrase_of(PhraseCode.SECOND_RUN))
     lines = one.output.difference.details(*labels) if one.output.difference else ()
     return ("digest", f"{theirs.digest[:12]}… ≠ {ours.digest[:12]}…"), *lines

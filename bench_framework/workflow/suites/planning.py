@@ -9,12 +9,13 @@ from bench_framework.execution.budget import TimeBudget
 from bench_framework.features.gate.question import can_decide
 from bench_framework.features.suite import decisions, first_budget, level_of, with_shares
 from bench_framework.model.documents.plan import PlannedMember, SuitePlanDocument, fields_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import DEFAULT_BUDGET_S
 from bench_framework.model.reasons import Reason
 from bench_framework.text.numbers import format_clock
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.units import parse_duration
 from bench_framework.workflow.run_options import RunOptions, plan_run, require_decidable
 from bench_framework.workflow.scenarios.suite_files import require_names, suite_files
@@ -163,7 +164,7 @@ def _require_time(suite: SuitePlan) -> None:
     if suite.budget_s is None or least <= suite.budget_s:
         return
     details = [
-        (m.plan.name, f"at least {format_clock(m.least_s)}") for m in suite.members if m.least_s
+        (m.plan.name, phrase_of(PhraseCode.AT_LEAST, m.least_s)) for m in suite.members if m.least_s
     ]
     raise UsageError(
         "BX138.too-little-time",

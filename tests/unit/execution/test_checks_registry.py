@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench_framework.execution.machine import checks
+from bench_framework.execution.machine import checks, settings
 from bench_framework.execution.machine.checks import CHECKS, Machine, run_checks
 from bench_framework.execution.process import Launcher
 from bench_framework.text.checks import table
@@ -100,7 +100,8 @@ def test_the_results_folder_need_not_exist(machine: Machine, tmp_path: Path) -> 
 
 
 def test_each_text_of_a_check_is_used() -> None:
-    source = Path(checks.__file__).read_text(encoding="utf-8")
+    files = (checks.__file__, settings.__file__)
+    source = "".join(Path(file).read_text(encoding="utf-8") for file in files)
     of_folders = {"memory", "disk", "read-only"}
     for check, entries in table().items():
         cases = [name for name, texts in entries.items() if isinstance(texts, dict)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bench_framework
+from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.store import wire
@@ -18,7 +19,7 @@ PACKAGE = Path(bench_framework.__file__).parent
 
 
 def test_each_code_has_one_phrase_and_each_phrase_is_used() -> None:
-    codes = [*ReasonCode, *PhraseCode]
+    codes = [*ReasonCode, *PhraseCode, *FaultCode]
     assert sorted(phrases()) == sorted(codes)
     assert all(text and text == text.strip() and text[-1] != "." for text in phrases().values())
     source = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
