@@ -60,13 +60,25 @@ def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
     )
 
 
-def output_reasons(plan: Plan, events: Iterable[Event]) -> Iterator[Reason]:
+def output_reasons(
+    plan: Plan, events: Iterable[Event], compared: Iterable[str] | None = None
+) -> Iterator[Reason]:
     """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
 
-    Differences from a baseline that varies say nothing about the other variants.
+    Differences from a baseline that varies say nothing about the other variants. `plan` is that of the record, whose
+    baseline the outputs were compared with. With `compared`, only these cells count, and their inputs.
     """
     ids = [event.cell_id for event in events if event.code == OTHER_OUTPUT_COMPARED]
     cells = [plan.cell(cell_id) if cell_id else None for cell_id in ids]
+    chosen = {cell.id for cell in plan.cells} if compared is None else {*compared}
+    inputs = {plan.cell(cell_id).input_id for cell_id in chosen}
+    cells = [
+        cell
+        for cell in cells
+        if cell is None
+        or cell.id in chosen
+        or (cell.role is Role.BASELINE and cell.input_id in inputs)
+    ]
     varying = {
         cell.input_id: plan.variant(cell.variant_id).label
         for cell in cells

@@ -1,7 +1,7 @@
 """The document tree, of frozen blocks; every renderer prints only this tree."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self, dataclass_transform
 
@@ -29,6 +29,11 @@ class Sentence:
     verdict: Verdict | None = None
     lead: str = ""
     """Words before the sentence, in bold: the subject of a line of the summary."""
+
+
+def paragraph_text(sentences: Iterable[Sentence]) -> str:
+    """Return sentences as one paragraph, each with its lead."""
+    return " ".join(f"{s.lead}: {s.text}" if s.lead else s.text for s in sentences)
 
 
 @dataclass_transform(frozen_default=True)

@@ -248,8 +248,10 @@ def _outputs(data: ReportData) -> Check:
 def _rounds(data: ReportData) -> Check:
     looks = data.judgement.looks
     rounds = [s.rounds for s in data.judgement.states if s.state == "measured"]
-    need = f"{looks.needed} are needed for {looks.family} comparisons at level {data.level}"
-    enough = min(rounds, default=0) >= looks.needed
+    controlled = all(data.plan.control_cell(item.id) for item in data.plan.inputs)
+    needed = looks.needed_with(2 + controlled)
+    need = f"{needed} are needed for {counted(looks.family, 'comparison')} at level {data.level}"
+    enough = min(rounds, default=0) >= needed
     return Check("pass" if enough else "warn", "rounds", f"{span(rounds)}; at least {need}")
 
 

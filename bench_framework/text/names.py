@@ -21,7 +21,7 @@ def scope_of(claim: Evidence, *, inside: bool = False) -> str:
     run was observed to start with a cold cache.
     """
     labels = [value for name, value in claim.scope if name == "input" and value]
-    parts = [f"{'on' if inside else 'On'} {', '.join(labels)}"] if labels else []
+    parts = [f"{'on' if inside else 'On'} {listed(labels)}"] if labels else []
     if ("cache", "cold") in claim.scope:
         parts.append("with a cold cache" if labels or inside else "With a cold cache")
     return f"{' '.join(parts)}, " if parts else ""

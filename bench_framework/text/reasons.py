@@ -112,12 +112,11 @@ class _Part:
 
 
 class _All(list[_Part]):
-    """All parts of a reason. Their format is the separator, or ``list`` for "a, b and c"."""
+    """All parts of a reason. Their format is the separator, or `names` for a list with a limit."""
 
     def __format__(self, separator: str) -> str:
-        return (
-            listed(map(format, self)) if separator == "list" else separator.join(map(format, self))
-        )
+        texts = map(format, self)
+        return listed(texts) if separator == "names" else separator.join(texts)
 
 
 def phrase(reason: Reason | Phrase | None) -> str:

@@ -27,7 +27,7 @@ from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Difference
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.report.blocks import Document
+from bench_framework.report.blocks import Document, paragraph_text
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.summary import output_warnings
 from bench_framework.scenario.selection import parse_selection, select_cells, words_of
@@ -97,6 +97,7 @@ def compare_record(
     """
     folder = finding.resolve(results, name)
     with open_record(folder) as record, corruption_reported(folder):
+        plan = record.plan
         metrics = record.plan.judge.metrics if metrics is None else metrics
         _require_metrics(record.plan.judge.metrics, metrics)
         recorded = baseline is None and candidate is None and metrics == record.plan.judge.metrics
@@ -133,7 +134,7 @@ def compare_record(
         or (c.family == "exact" and c.ref_cell_id in baselines)
         or (c.family == "memory" and c.metric in metrics)
     )
-    return _page_of_record(document, record.id, data, compared)
+    return _page_of_record(document, record.id, data, plan, compared)
 
 
 def compare_axis(
@@ -172,21 +173,29 @@ def compare_axis(
         judgement = record.judgement() or judge_record(record)
         data = report_data(record, judgement)
         page = axis_levels_page.document(data, chosen, judged, looks, where)
-    return _page_of_record(page, record.id, data, judged)
+    return _page_of_record(page, record.id, data, plan, judged)
 
 
 def _page_of_record(
-    page: Document, record_id: str, data: ReportData, comparisons: tuple[Comparison, ...]
+    page: Document,
+    record_id: str,
+    data: ReportData,
+    plan: Plan,
+    comparisons: tuple[Comparison, ...],
 ) -> ComparisonPage:
-    """Return a page that begins with the warnings about outputs, and its JSON document."""
-    boxes = tuple(output_warnings(data))
+    """Return a page that begins with the warnings about outputs, and its JSON document.
+
+    `plan` is that of the record, whose baseline the outputs were compared with.
+    """
+    cells = {cell for c in comparisons for cell in (c.cell_id, c.ref_cell_id)}
+    boxes = tuple(output_warnings(data, plan, cells))
     first, *others = page.sections
     page = replace(page, sections=(replace(first, blocks=(*boxes, *first.blocks)), *others))
     json = ComparisonsDocument(
         record_id,
         data.plan.name,
         tuple(comparison_document(data.plan, c) for c in comparisons),
-        tuple(sentence.text for box in boxes for sentence in box.sentences),
+        tuple(paragraph_text(box.sentences) for box in boxes),
     )
     return ComparisonPage(page, json, comparisons)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from bench_framework.model.documents.comparison import ComparisonDocument, comparison_document
 from bench_framework.model.result.judgement import RecordStatus
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.blocks import Box, Paragraph
+from bench_framework.report.blocks import Block, Box, Paragraph, paragraph_text
 from bench_framework.report.sections.summary import SUMMARY
 from bench_framework.store.manifest import digest_of_record
 from bench_framework.store.records import open_record
@@ -18,6 +18,9 @@ from bench_framework.store.records import open_record
 if TYPE_CHECKING:
     from bench_framework.model.facts import Claim
     from bench_framework.workflow.run import RunOutcome
+
+
+_Block = TypeVar("_Block", bound=Block)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +95,15 @@ def run_document(outcome: RunOutcome) -> RunDocument:
             plan = record.plan
         comparisons = tuple(comparison_document(plan, c) for c in judgement.comparisons)
         claims = claim_documents(judgement.claims)
+    boxes = _blocks(outcome, Box)
     return RunDocument(
         record=str(path) if path else None,
         exit_code=outcome.exit_code,
         digest=digest_of_record(path) if judgement and path else None,
         status=judgement.status if judgement else "interrupted",
-        answer=_sentences(outcome, Paragraph),
-        decision=_sentences(outcome, Box, "decision"),
-        warnings=_sentences(outcome, Box, "warning"),
+        answer=tuple(s.text for block in _blocks(outcome, Paragraph) for s in block.sentences),
+        decision=tuple(s.text for box in boxes if box.tone == "decision" for s in box.sentences),
+        warnings=tuple(paragraph_text(box.sentences) for box in boxes if box.tone == "warning"),
         comparisons=comparisons,
         claims=claims,
         failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),
@@ -112,14 +116,7 @@ def claim_documents(claims: Iterable[Claim]) -> tuple[ClaimDocument, ...]:
     return tuple(ClaimDocument(c.id, c.kind, c.verdict, c.text) for c in claims)
 
 
-def _sentences(
-    outcome: RunOutcome, kind: type[Paragraph | Box], tone: str | None = None
-) -> tuple[str, ...]:
-    """Return the sentences of the first section of the report in blocks of one kind."""
+def _blocks(outcome: RunOutcome, kind: type[_Block]) -> tuple[_Block, ...]:
+    """Return the blocks of one kind of the first section of the report."""
     section = outcome.document.section(SUMMARY.code) if outcome.document else None
-    return tuple(
-        sentence.text
-        for block in (section.blocks if section else ())
-        if isinstance(block, kind) and getattr(block, "tone", None) == tone
-        for sentence in block.sentences
-    )
+    return tuple(b for b in (section.blocks if section else ()) if isinstance(b, kind))

@@ -20,6 +20,7 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
+from bench_framework.features.gate.question import question_of
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.comparison import comparison_fields, finite
 from bench_framework.model.documents.gate import (
@@ -122,7 +123,8 @@ def gate_record(
         else:
             gating = explained(record.plan, gating, [record.contents])
         ended = (ENDED_EARLY,) if early and not confirm else ()
-        outputs = output_reasons(record.plan, record.contents.events)
+        gated = {cell.id for cell in question_of(record.plan).plan.cells}
+        outputs = output_reasons(record.plan, record.contents.events, gated)
         remarks = (*gating.remarks, *ended, *outputs, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 

@@ -64,7 +64,11 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     assert "Outputs differ" in benchctl(folder, "compare", "@last").stdout
     (warning,) = valid("compare", benchctl(folder, "compare", "@last", "--json").stdout)["warnings"]
     assert warning.startswith("Outputs differ: the variants may do different work")
-    gate = ("gate", "@last", "--no-confirm")
+    # A comparison without the variant of another output has no such warning.
+    benchctl(folder, "ab", "echo -old", "echo -same", "echo -new")
+    chosen = ("compare", "@last", "--candidate", "echo -same", "--json")
+    assert valid("compare", benchctl(folder, *chosen).stdout)["warnings"] == []
+    gate = ("gate", str(record), "--no-confirm")
     document = valid("gate", benchctl(folder, *gate, "--json").stdout)
     assert (document["exit_code"], document["decision"]) == (0, "discard")
     assert "outputs differ" in document["remarks"][-1]["text"]

@@ -42,7 +42,7 @@ class SearchStep:
     text: str = ""
     """The comparison of two ends in words."""
     reason: Reason | None = None
-    """Reason for the outcome, if no comparison shows it."""
+    """Reason of the comparison, or for the outcome."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,6 @@ BUILD_TIME: Final = "build_time"
 BOTH: Final = 2
 """Number of hosts of a gate whose second pass another host measured."""
 
-_OTHER_OUTPUTS: Final = frozenset({ReasonCode.OUTPUTS_DIFFER, ReasonCode.OUTPUT_VARIES})
-"""Codes of remarks on outputs that differ, if the scenario has them compared with a warning."""
-
 
 def timed_metrics(policy: GatePolicy) -> tuple[Metric, ...]:
     """Return the gated metrics that are judged by rounds."""
@@ -43,7 +40,7 @@ def gate_change(gating: Gating, policy: GatePolicy) -> ChangeKind:
         failed = gating.in_state("failed")
         others = any(pair.comparison.verdict is not Verdict.OTHER_OUTPUT for pair in failed)
         return ChangeKind.WORSE if failed and not others else ChangeKind.FAILED
-    differ = any(remark.code in _OTHER_OUTPUTS for remark in gating.remarks)
+    differ = any(remark.code is ReasonCode.OUTPUTS_DIFFER for remark in gating.remarks)
     if differ or gating.exit_code == EXIT_WORSE:
         return ChangeKind.WORSE
     if gating.exit_code == EXIT_NOT_JUDGED:

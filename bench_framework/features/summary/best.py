@@ -4,6 +4,7 @@ If the best variants do not differ significantly, a tie-break chooses the recomm
 """
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
@@ -149,14 +150,17 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
         and group.cell_ids
         and any(c.verdict.decided for c in group.comparisons)
     ]
-    recommended = [_recommendation(view, choice) for choice in chosen]
-    alike = {(c.subject, _without_memory(f)) for c, f in recommended}
-    if len(alike) == 1 and len(recommended) == len(view.plan.inputs) > 1:
-        claim, fact = recommended[0]
-        fact = replace(_without_memory(fact), inputs=len(recommended))
-        yield replace(claim, scope=(), fact=fact)
-        return
-    yield from (replace(claim, fact=fact) for claim, fact in recommended)
+    groups = defaultdict[tuple[str, facts.Recommendation], list[Claim]](list)
+    for claim, fact in (_recommendation(view, choice) for choice in chosen):
+        groups[claim.subject, _without_memory(fact)].append(replace(claim, fact=fact))
+    for (_, fact), (first, *others) in groups.items():
+        if not others:
+            yield first
+        elif len(others) + 1 == len(view.plan.inputs):
+            yield replace(first, scope=(), fact=replace(fact, inputs=len(view.plan.inputs)))
+        else:
+            scope = dict.fromkeys(pair for c in (first, *others) for pair in c.scope)
+            yield replace(first, scope=tuple(scope), fact=fact)
 
 
 def _without_memory(fact: facts.Recommendation) -> facts.Recommendation:
@@ -175,6 +179,7 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
         among=view.choice(),
+        only_other=view.label(pairs[0].ref_cell_id) if len(pairs) == 1 and pairs[0] else "",
         some_missing=not ties and len(measured) < len(view.choices(group.input_id)),
     )
     scope, cells = view.scope(group.input_id), (cell, *(c for _, tied in ties for c in tied))

@@ -308,7 +308,8 @@ def _effects(view: SummaryView, item: Input) -> Iterator[Claim]:
             if not e.pooled
         ),
     )
-    yield Claim(_level(decided[0]) if decided else "", fact=fact)
+    scope = view.scope(item.id)
+    yield Claim(_level(decided[0]) if decided else "", scope=scope, fact=fact)
 
 
 def _mean_effect(view: SummaryView, effect: Effect) -> Evidence:

@@ -80,7 +80,7 @@ class Tie:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recommendation:
-    """The variant to use on an input, or on all of them."""
+    """The variant to use on an input, on several ones or on all of them."""
 
     kind: Literal["recommendation"] = "recommendation"
     ties: tuple[Tie, ...] = ()
@@ -88,6 +88,8 @@ class Recommendation:
     beats_all: bool = False
     """True if it is significantly better than every other measured variant."""
     among: tuple[str, ...] = ()
+    only_other: str = ""
+    """The other measured variant, if there is only one."""
     some_missing: bool = False
     """True without ties if another variant that could be chosen was not measured."""
     inputs: int | None = None

@@ -80,6 +80,11 @@ class SuiteRow:
         return RESULTS.get(self.exit_code, FAILED)
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """The remarks of its gate, such as outputs that differ."""
+        return self.page.remarks if self.page is not None else ()
+
+    @property
     def change(self) -> ChangeKind:
         """The change that its gate shows. A scenario is skipped if the change cannot affect it."""
         if self.skipped:
@@ -235,7 +240,7 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
         lines += wrap(text, width, rest="  ")
     for row in page.rows:
         reasons = row.page.reasons if row.page and not row.page.full else ()
-        for text in filter(None, (row.sentence, *reasons)):
+        for text in filter(None, (row.sentence, *reasons, *row.remarks)):
             lines += wrap(f"{row.words[mark]} {row.scenario}: {text}", width, rest="  ")
     lines += ["", *wrap(page.how, width)]
     return "\n".join(visible(line) for line in lines)

@@ -22,6 +22,7 @@ from bench_framework.report.blocks import (
     Row,
     Sentence,
     Table,
+    paragraph_text,
 )
 from bench_framework.report.render.widths import (
     cut_distinct,
@@ -155,8 +156,7 @@ class _Page:
         self, sentences: tuple[Sentence, ...], mark: str = "", *, bold: bool = False
     ) -> None:
         """Append sentences as one paragraph."""
-        line = " ".join(f"{s.lead}: {s.text}" if s.lead else s.text for s in sentences)
-        self.text(f"{mark}{line}", bold=bold)
+        self.text(f"{mark}{paragraph_text(sentences)}", bold=bold)
 
     def sentences(
         self, sentences: tuple[Sentence, ...], *, bold: bool = False, close: bool = False

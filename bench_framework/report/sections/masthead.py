@@ -9,7 +9,7 @@ from bench_framework.model.record.run import Host
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Check, MastheadLine
 from bench_framework.report.context import ReportData
-from bench_framework.text.names import first_items, joined
+from bench_framework.text.names import joined, listed
 from bench_framework.text.numbers import (
     format_moment,
     format_percent,
@@ -121,7 +121,7 @@ def noise_warning(data: ReportData) -> str:
     }
     if not noisy:
         return ""
-    inputs = first_items([data.plan.input(item).label for item in noisy], MOST_NOISY, ", ")
+    inputs = listed((data.plan.input(item).label for item in noisy), MOST_NOISY)
     where = "Differences" if len(noisy) == len(data.plan.inputs) else f"On {inputs}, differences"
     floor = percent_up(max(noisy.values()))
     return f"{where} below the noise floor of {floor} can remain undetected."

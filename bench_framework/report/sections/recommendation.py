@@ -8,7 +8,7 @@ from typing import Final
 from bench_framework.model.plan.arguments import TUNING, filled
 from bench_framework.model.plan.plan import Variant
 from bench_framework.report.blocks import Block, Code
-from bench_framework.report.claim_blocks import recommended
+from bench_framework.report.claim_blocks import leading_input, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 
@@ -77,9 +77,11 @@ def command_of(data: ReportData, variant: Variant) -> str:
 
     If it reads the output of the tuning command, the tuning command is the line before.
     """
-    cell = next((c for c in data.plan.cells if c.variant_id == variant.id), None)
-    if cell is None:
+    cells = [cell for cell in data.plan.cells if cell.variant_id == variant.id]
+    if not cells:
         return ""
+    leading = leading_input(data)
+    cell = next((c for c in cells if leading is not None and c.input_id == leading.id), cells[0])
     program = variant.build.bin if variant.build is not None else (data.plan.program or ("",))[0]
     names = {"bin": PurePath(program).name or "program", "input": "FILE", "tuning": TUNING_FILE}
     build, env = data.build_of(variant), list(cell.env)

@@ -1,6 +1,6 @@
 """The first section of a page: answer, decision, warnings, figure and a few lines."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
@@ -8,6 +8,7 @@ from typing import Final
 from bench_framework.compare.cell_state import output_reasons
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
+from bench_framework.model.plan.plan import Plan
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
     brief_sentence,
@@ -87,10 +88,7 @@ def _decision(data: ReportData) -> Box | None:
 
 def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
-    if data.outputs_differ:
-        yield from output_warnings(data)
-    elif data.plan.answer.compare == "none" and data.plan.benches is None:
-        yield Box("warning", (OUTPUTS_UNKNOWN,))
+    yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
         if isinstance(claim.fact, facts.UnstableRatios):
             yield Box("warning", (sentence(claim),))
@@ -112,10 +110,18 @@ def _warnings(data: ReportData) -> Iterator[Box]:
         yield Box("warning", (Sentence(noise),))
 
 
-def output_warnings(data: ReportData) -> Iterator[Box]:
-    """Yield a warning for each reason to doubt that the variants do the same work."""
-    for reason in output_reasons(data.plan, data.contents.events):
-        yield Box("warning", (Sentence(closed(capital(phrase(reason)))),))
+def output_warnings(
+    data: ReportData, plan: Plan, compared: Iterable[str] | None = None
+) -> Iterator[Box]:
+    """Yield a warning for each reason to doubt that variants do the same work.
+
+    `plan` is that of the record, `compared` are ids of its cells: all without it.
+    """
+    if data.outputs_differ:
+        for reason in output_reasons(plan, data.contents.events, compared):
+            yield Box("warning", (Sentence(closed(capital(phrase(reason)))),))
+    elif plan.answer.compare == "none" and plan.benches is None:
+        yield Box("warning", (OUTPUTS_UNKNOWN,))
 
 
 def _contrasts(data: ReportData, *kinds: str) -> list[Claim]:

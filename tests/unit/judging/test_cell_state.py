@@ -75,5 +75,23 @@ def test_what_differs_in_the_outputs(
     assert tuple(r.code for r in cell_state.output_reasons(plan, events)) == codes
 
 
+@pytest.mark.parametrize(
+    ("compared", "differing", "codes"),
+    [
+        (("b", "c"), "d", ()),
+        (("b", "d"), "d", (ReasonCode.OUTPUTS_DIFFER,)),
+        # The outputs were compared with those of a baseline that varies, also if it is not compared now.
+        (("c", "d"), "b", (ReasonCode.OUTPUT_VARIES,)),
+    ],
+)
+def test_only_outputs_of_the_compared_cells_count(
+    compared: tuple[str, ...], differing: str, codes: tuple[ReasonCode, ...]
+) -> None:
+    base, other = replace(CELL, id="b", role=Role.BASELINE), replace(CELL, id="d")
+    plan = make_plan((VARIANT,), (INPUT,), (base, CELL, other), program=("true",))
+    events = [Event(OTHER_OUTPUT_COMPARED, "", cell_id=differing)]
+    assert tuple(r.code for r in cell_state.output_reasons(plan, events, compared)) == codes
+
+
 def test_blocks_of_a_cut_round_give_no_reason() -> None:
     assert samples.warm_ups([block(0, "skipped")]) == {}

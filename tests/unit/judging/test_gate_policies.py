@@ -16,9 +16,10 @@ from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.model.verdict import Interval, Verdict
-from bench_framework.report.render import gate as gate_page, junit
+from bench_framework.report.render import gate as gate_page, junit, suite as suite_page
 from bench_framework.report.render.gate import GatePage
 from bench_framework.report.render.suite import SuitePage, SuiteRow
+from bench_framework.text.reasons import phrase
 from tests.build import require
 from tests.unit.judging.conftest import (
     Study,
@@ -171,6 +172,24 @@ class TestBudgets:
         plan = gated(replace(example.plan, cells=cold), budgets=(budget,))
         gating = gate.first_pass(plan, example.contents(example.blocks(log_normal_timing({}))))
         assert [finding.state for finding in gating.budgets] == ["failed"]
+
+
+@pytest.mark.parametrize("code", [ReasonCode.OUTPUTS_DIFFER, ReasonCode.OUTPUT_VARIES])
+def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: ReasonCode) -> None:
+    example = Study(arms=("a", "b"), policy=gate_policy(**TIMES))
+    contents = example.contents(example.blocks(log_normal_timing({"b": 0.8})))
+    gating = gate.first_pass(example.plan, contents)
+    # A baseline with another output in each run can have faster variants.
+    discarded = code is ReasonCode.OUTPUTS_DIFFER
+    gating = replace(gating, remarks=(Reason(code, () if discarded else ("a",)),))
+    change = outcome.gate_change(gating, example.plan.judge.gate)
+    assert change is (ChangeKind.WORSE if discarded else ChangeKind.BETTER)
+    page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")
+    row = SuiteRow("s", "s.yaml", "r", page.exit_code, page=page)
+    suite = SuitePage("r", "", True, "", 0.01, 1, (row,))
+    remark = phrase(gating.remarks[0])
+    texts = (suite_page.terminal(suite, 200, unicode=True), suite_page.index(suite))
+    assert all(remark in text for text in (*texts, suite_page.markdown(suite, comment=True)))
 
 
 class TestOtherFailures:

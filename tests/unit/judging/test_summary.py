@@ -185,6 +185,25 @@ def test_a_recommendation_needs_two_measured_candidates_and_is_about_those() -> 
     assert (fact.beats_all, fact.some_missing) == (True, True)
 
 
+def test_inputs_with_the_same_recommendation_share_a_sentence() -> None:
+    example = Study(sizes=(1, 2, 4))
+    slower = timing({"b": 0.2})
+    faster = timing({"b": -0.2})
+
+    def wall(arm: str, where: str, number: int) -> float:
+        return (slower if where.startswith("1") else faster)(arm, where, number)
+
+    judged = example.judge(example.blocks(wall))
+    recommended = [c for c in judged.claims if c.kind == "recommendation"]
+    assert [(c.subject, [label for _, label in c.scope]) for c in recommended] == [
+        ("a", ["1MiB"]),
+        ("b", ["2MiB", "4MiB"]),
+    ]
+    assert all(
+        isinstance(c.fact, Recommendation) and c.fact.only_other in "ab" for c in recommended
+    )
+
+
 def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
     example = Study(arms=("read", "mmap", "mmapped"))
     judged = example.judge(example.blocks(timing({})))

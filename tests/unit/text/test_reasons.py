@@ -63,6 +63,11 @@ def test_a_phrase_can_have_all_parts_with_a_separator() -> None:
         assert wire.load(Reason, "claims.json", wire.dump(Reason, reason)) == reason
 
 
+def test_a_list_of_names_has_a_limit() -> None:
+    text = phrase(Reason(ReasonCode.OUTPUT_VARIES, tuple("abcdefg")))
+    assert text.startswith("the output of a, b, c, d and 3 more varies")
+
+
 def test_the_words_of_a_reason_change_no_decision(monkeypatch: pytest.MonkeyPatch) -> None:
     stored = wire.adapter(Reason).dump_json(ONE_PROGRAM)
     monkeypatch.setattr(reasons, "phrases", lambda: dict.fromkeys(ReasonCode, "other words"))
