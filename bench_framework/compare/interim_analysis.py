@@ -22,32 +22,12 @@ from bench_framework.model.plan.planned_comparisons import (
     reference_pairs,
 )
 from bench_framework.model.plan.policies import JudgePolicy, Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
+from bench_framework.model.reasons import CONTROL_DIFFERS
 from bench_framework.model.record.run import Block, Build, Look
 from bench_framework.model.result import race
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.result.judgement import BestGroup, Comparison, Family
 from bench_framework.model.verdict import Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class LookOutcome:
-    """The result of an interim analysis of one input while measuring.
-
-    Attributes:
-        stop: whether this input needs no more rounds.
-        reason: why measuring of this input stops or continues.
-        verdicts: comparisons with the baseline after this round, in plan order.
-        trailing: with ``strategy: race``, the cells that are worse than another one. `model.result.race`
-            decides which variants are dropped.
-        settled: the cells that no open comparison contains; with ``strategy: race``, those of them
-            that are not worse than another one; `Look.idle` of the record. `None`: not decided here.
-    """
-
-    stop: bool
-    reason: Reason
-    verdicts: tuple[Comparison, ...]
-    trailing: tuple[str, ...] = ()
-    settled: tuple[str, ...] | None = ()
 
 
 @dataclass(frozen=True)

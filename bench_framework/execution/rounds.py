@@ -358,7 +358,7 @@ class Measuring:
         reason = self.one_round or decision.reason
         if not self.one_round and last and (not decision.stop or (ending and reason == LAST_LOOK)):
             reason = ending or Reason(ReasonCode.LAST_ROUND)
-        stop, trailing, idle = decision.stop or last, decision.trailing, decision.idle
+        stop, trailing, idle = decision.stop or last, decision.trailing, decision.settled or ()
         return Look(here, index, number, stop, reason, trailing, idle)
 
     def _take(self, look: Look, states: Sequence[InputProgress]) -> None:

@@ -8,13 +8,14 @@ import random
 import statistics
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from bench_framework.execution.target import Target
 from bench_framework.model.plan.plan import Input, Plan
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.model.result import race
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.records import Record
@@ -182,19 +183,7 @@ def failed_too_often(blocks: Sequence[Block], *, warmup_over: bool) -> bool:
     return failed or latest == ["timeout"] * TIMEOUTS_IN_A_ROW
 
 
-class InterimDecision(NamedTuple):
-    """The decision of an interim analysis for one input: the part of a `LookOutcome` without verdicts."""
-
-    stop: bool
-    """No further rounds of this input."""
-    reason: Reason | None = None
-    trailing: tuple[str, ...] = ()
-    """Cells that are worse than another one, as in `Look`."""
-    idle: tuple[str, ...] = ()
-    """Cells with nothing left to decide, as in `Look`."""
-
-
-Looker = Callable[[str, int, int], InterimDecision]
+Looker = Callable[[str, int, int], LookOutcome]
 """``looker(input_id, index, round)`` reads ``record.contents``; `index` counts from 0."""
 
 

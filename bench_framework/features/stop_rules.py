@@ -3,13 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import finished_cells
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
 from bench_framework.model.record.run import Look
+from bench_framework.model.result.interim import LookOutcome
 
 
 class StopRule(Protocol):

@@ -15,13 +15,13 @@ from bench_framework.execution.inputs.folders import require_unchanged
 from bench_framework.execution.machine.host import utc_now
 from bench_framework.execution.machine.lock import MachineLock, wait_until_idle
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Driver
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.looks import allows_few_rounds, changed_keys
 from bench_framework.model.plan.plan import Plan, Variant
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Build, Event, Look
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import lines
 from bench_framework.store.journal import Contents
 from bench_framework.store.layout import in_use
@@ -313,7 +313,7 @@ def _measure(
     only_gate = reopened or (gated and plan.measure.until == "conclusive")
     builds = {build.id: build for build in prepared.builds}
 
-    def looker(input_id: str, index: int, number: int) -> InterimDecision:
+    def looker(input_id: str, index: int, number: int) -> LookOutcome:
         # numpy is slow to import, and the first rounds are displayed without it.
         from bench_framework.compare.interim_analysis import Analysis
         from bench_framework.features.stop_rules import stop_rule_of
@@ -322,10 +322,7 @@ def _measure(
         contents, now = record.contents, (input_id, index, number)
         at = Analysis(record.plan, contents.blocks, *now, builds, contents.looks)
         observer.notify(progress.InterimVerdicts(at.report.verdicts))
-        outcome = rule.look(at)
-        return InterimDecision(
-            outcome.stop, outcome.reason, outcome.trailing, outcome.settled or ()
-        )
+        return rule.look(at)
 
     def can_decide(plan: Plan) -> bool:
         # Asked after the warm-up; the module needs numpy.

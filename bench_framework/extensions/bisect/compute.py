@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from bench_framework.compare import interim_analysis
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.extensions.bisect import Find
 from bench_framework.extensions.bisect.model import (
     Bisection,
@@ -25,6 +25,7 @@ from bench_framework.model.metrics import is_exact
 from bench_framework.model.plan.looks import RoundLimit, decidable, limited
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import log
 

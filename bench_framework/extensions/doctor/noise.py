@@ -18,7 +18,6 @@ from bench_framework.execution.machine import host, lock
 from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.machine.system import require_linux
 from bench_framework.execution.progress import Message, Observer
-from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Driver
 from bench_framework.extensions.doctor import reference_programs
 from bench_framework.extensions.doctor.documents import NoiseDocument, NoiseProgram
@@ -36,6 +35,7 @@ from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import schedule
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Host
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
@@ -204,7 +204,7 @@ def _window(bench: _Bench, subject: _Subject, number: int) -> Window:
     ) as record:
         try:
             record.prepare(at=utc_now(), host=bench.host, builds=(subject.build,), inputs=())
-            go_on = InterimDecision(stop=False)  # every window has all of its rounds
+            go_on = LookOutcome(stop=False)  # every window has all of its rounds
             rounds.measure(record, bench.driver, bench.hyperfine, lambda *_: go_on)
             return _read(plan, record.contents.blocks, subject.reference)
         finally:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.compare import interim_analysis, stopping
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome, plans
@@ -20,6 +20,7 @@ from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look
 from bench_framework.model.result.gate import PairState
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.result.race import may_leave
 from bench_framework.model.verdict import Verdict

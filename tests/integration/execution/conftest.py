@@ -24,6 +24,7 @@ from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Variant
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason
 from bench_framework.model.record.run import Block, Build, Event, PreparedInput
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store.records import Record
 from tests import build
 from tests.integration.processes import FAKES, ROOT, install_fake
@@ -72,9 +73,9 @@ def plan_of(
     )
 
 
-def never_stop(input_id: str, index: int, number: int) -> schedule.InterimDecision:
+def never_stop(input_id: str, index: int, number: int) -> LookOutcome:
     """Decide to continue."""
-    return schedule.InterimDecision(stop=False)
+    return LookOutcome(stop=False)
 
 
 @dataclass

@@ -10,9 +10,9 @@ from bench_framework.execution import hyperfine, rounds
 from bench_framework.execution.machine import host
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import SilentObserver
-from bench_framework.execution.schedule import InterimDecision
 from bench_framework.execution.stop import Driver, Stop
 from bench_framework.model.record.run import Build
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import wire
 from bench_framework.store.records import Record
 from bench_framework.store.resuming import find_resumable
@@ -33,7 +33,7 @@ def main() -> None:
             record.prepare(at=host.utc_now(), host=facts, builds=[build], inputs=[])
             (folder / "launcher.pid").write_text(str(launcher.pid))
             driver = Driver(launcher, env, SilentObserver(), Stop(launcher))
-            rounds.measure(record, driver, tool, lambda *_: InterimDecision(stop=False))
+            rounds.measure(record, driver, tool, lambda *_: LookOutcome(stop=False))
     (folder / "done").touch()
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from bench_framework.errors import Interrupted
 from bench_framework.execution.progress import CellDropped, RoundFinished, Update
-from bench_framework.execution.schedule import InterimDecision
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.result import race
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store.records import Record
 from tests.integration.execution.conftest import plan_of
 
@@ -29,13 +29,13 @@ def racing(rounds: int = 20, **options: Any) -> MeasurePolicy:
     )
 
 
-def scripted(plan: Plan, trailing: Trailing) -> Callable[[str, int, int], InterimDecision]:
+def scripted(plan: Plan, trailing: Trailing) -> Callable[[str, int, int], LookOutcome]:
     """Return a looker with given decisions."""
     ids = {(c.input_id, c.label): c.id for c in plan.cells}
 
-    def look(input_id: str, index: int, _: int) -> InterimDecision:
+    def look(input_id: str, index: int, _: int) -> LookOutcome:
         labels = trailing.get((plan.input(input_id).label, index), ())
-        return InterimDecision(stop=False, trailing=tuple(ids[input_id, label] for label in labels))
+        return LookOutcome(stop=False, trailing=tuple(ids[input_id, label] for label in labels))
 
     return look
 
@@ -77,9 +77,9 @@ def test_a_finished_cell_is_measured_in_every_fourth_round_of_its_input(fake: An
     x = plan.inputs[0].id
     names = {c.id for c in plan.cells if c.input_id == x and c.label in ("a", "c", "control")}
 
-    def look(input_id: str, index: int, _: int) -> InterimDecision:
+    def look(input_id: str, index: int, _: int) -> LookOutcome:
         done = input_id == x and index == 0
-        return InterimDecision(stop=False, idle=tuple(names) if done else ())
+        return LookOutcome(stop=False, settled=tuple(names) if done else ())
 
     record = fake.measure(plan, looker=look)
     counts = rounds_of(record)
@@ -97,8 +97,8 @@ def test_a_resumed_record_keeps_its_finished_cells(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed"))
     name = next(c.id for c in plan.cells if c.label == "c")
 
-    def look(_: str, index: int, __: int) -> InterimDecision:
-        return InterimDecision(stop=False, idle=() if index else (name,))
+    def look(_: str, index: int, __: int) -> LookOutcome:
+        return LookOutcome(stop=False, settled=() if index else (name,))
 
     def react(update: Update) -> None:
         if isinstance(update, RoundFinished) and update.round == 14 and not update.warmup:
@@ -118,10 +118,10 @@ def test_a_finished_cell_that_fails_is_dropped(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(racing(), strategy="fixed", rounds_max=40))
     name = next(c.id for c in plan.cells if c.label == "c")
 
-    def look(_: str, index: int, __: int) -> InterimDecision:
+    def look(_: str, index: int, __: int) -> LookOutcome:
         if not index:
             fake.script({"match": "run-c", "exit_code": 1}, {"match": "run-"})
-        return InterimDecision(stop=False, idle=() if index else (name,))
+        return LookOutcome(stop=False, settled=() if index else (name,))
 
     record = fake.measure(plan, looker=look)
     assert record.contents.dropped[name].state == "failed"
@@ -168,9 +168,9 @@ def test_an_idle_cell_is_dropped_too(fake: Any) -> None:
     here = next(c.id for c in plan.cells if c.label == "c" and plan.input(c.input_id).label == "x")
     loser = scripted(plan, {("y", 0): ("c",)})
 
-    def look(input_id: str, index: int, number: int) -> InterimDecision:
+    def look(input_id: str, index: int, number: int) -> LookOutcome:
         decision = loser(input_id, index, number)
-        return decision._replace(idle=(here,)) if plan.input(input_id).label == "x" else decision
+        return replace(decision, settled=(here,)) if plan.input(input_id).label == "x" else decision
 
     record = fake.measure(plan, looker=look)
     first = looks_of(plan).rounds[0]

@@ -14,12 +14,12 @@ import pytest
 from bench_framework.compare.stopping import CONCLUSIVE
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import answers, block as measuring, progress, rounds as loop
-from bench_framework.execution.schedule import InterimDecision
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode, message
 from bench_framework.model.record.run import Preload, PreparedInput
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import layout, wire
 from bench_framework.store.journal import read_journal
 from bench_framework.store.records import Record, plan_sha256
@@ -258,10 +258,10 @@ def test_interim_analyses_follow_the_schedule_and_can_stop_an_input(fake: Any) -
     plan = plan_of(arms, inputs=("x", "y"), control=False, measure=policy(27))
     calls: list[tuple[str, int, int]] = []
 
-    def looker(input_id: str, index: int, number: int) -> InterimDecision:
+    def looker(input_id: str, index: int, number: int) -> LookOutcome:
         label = plan.input(input_id).label
         calls.append((label, index, number))
-        return InterimDecision(label == "x" and number >= 18, CONCLUSIVE)
+        return LookOutcome(label == "x" and number >= 18, CONCLUSIVE)
 
     record = fake.measure(plan, looker=looker)
     assert calls == [("x", 0, 12), ("y", 0, 12), ("x", 1, 18), ("y", 1, 18), ("y", 2, 27)]
@@ -278,9 +278,9 @@ def test_the_looker_finds_the_blocks_in_the_record(fake: Any) -> None:
     record = fake.create(plan)
     counts: list[int] = []
 
-    def looker(input_id: str, index: int, number: int) -> InterimDecision:
+    def looker(input_id: str, index: int, number: int) -> LookOutcome:
         counts.append(sum(not block.warmup for block in record.contents.blocks))
-        return InterimDecision(stop=False)
+        return LookOutcome(stop=False)
 
     fake.measure(plan, record, looker)
     assert counts == [3 * 4]

@@ -12,7 +12,7 @@ import pytest
 from bench_framework.errors import Interrupted, MachineError
 from bench_framework.execution import progress, sessions
 from bench_framework.execution.budget import session_s
-from bench_framework.execution.schedule import InputProgress, InterimDecision, Looker
+from bench_framework.execution.schedule import InputProgress, Looker
 from bench_framework.foreign import sha256_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Dataset, Plan
@@ -20,6 +20,7 @@ from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block, Look, PreparedInput
 from bench_framework.model.result import race
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import layout, lines
 from bench_framework.store.journal import read_journal
 from bench_framework.store.records import Record
@@ -267,7 +268,7 @@ def test_a_range_of_sessions_ends_when_nothing_is_open(fake: Any) -> None:
     plan = plan_of(ARMS, measure=RANGE)
     record = fake.create(plan)
     assert looks_of(plan).rounds == (10, 15, 20)
-    assert all_sessions(fake, record, lambda _, index, __: InterimDecision(stop=index == 1)) == [
+    assert all_sessions(fake, record, lambda _, index, __: LookOutcome(stop=index == 1)) == [
         1,
         2,
         3,
@@ -281,8 +282,8 @@ def test_a_finished_configuration_has_few_rounds_in_later_sessions(fake: Any) ->
     plan = plan_of({**ARMS, "c": ["run-c"]}, measure=RANGE)
     record, cell = fake.create(plan), next(c for c in plan.cells if c.label == "b")
 
-    def looker(_: str, index: int, __: int) -> InterimDecision:
-        return InterimDecision(stop=False, idle=(cell.id,) if index == 0 else ())
+    def looker(_: str, index: int, __: int) -> LookOutcome:
+        return LookOutcome(stop=False, settled=(cell.id,) if index == 0 else ())
 
     assert all_sessions(fake, record, looker) == [1, 2, 3, 4]
     rounds = [b.round for b in record.contents.blocks if b.cell_id == cell.id and not b.warmup]
@@ -297,7 +298,7 @@ def test_a_finished_configuration_has_few_rounds_in_later_sessions(fake: Any) ->
 def test_a_range_ends_if_the_budget_has_no_time_for_another_session(fake: Any) -> None:
     plan = plan_of(ARMS, measure=replace(RANGE, budget_s=0.001))
     record = fake.create(plan)
-    never = InterimDecision(stop=False, reason=Reason(ReasonCode.STILL_OPEN, "1 of 2"))
+    never = LookOutcome(stop=False, reason=Reason(ReasonCode.STILL_OPEN, "1 of 2"))
     assert all_sessions(fake, record, lambda *_: never) == [1, 2]
     (look,) = record.contents.looks
     assert (look.index, look.round, look.stopped) == (2, 10, True)
@@ -339,7 +340,7 @@ def test_a_record_that_was_interrupted_before_a_look_takes_it_first(fake: Any) -
     record = fake.create(plan)
     fake.measure(plan, record)
 
-    def interrupted(*_: object) -> InterimDecision:
+    def interrupted(*_: object) -> LookOutcome:
         raise Interrupted("BX130")
 
     with pytest.raises(Interrupted):
@@ -347,6 +348,6 @@ def test_a_record_that_was_interrupted_before_a_look_takes_it_first(fake: Any) -
     again = Record.open(record.path)
     assert max(again.contents.rounds.values()) == 10
     blocks = len(again.contents.blocks)
-    assert all_sessions(fake, again, lambda *_: InterimDecision(stop=True)) == [2]
+    assert all_sessions(fake, again, lambda *_: LookOutcome(stop=True)) == [2]
     assert len(again.contents.blocks) == blocks
     assert again.contents.complete

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from bench_framework.compare.interim_analysis import LookOutcome
 from bench_framework.features.gate import compute as gate, measuring, outcome, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed_by_gate
@@ -20,6 +19,7 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look, Observation
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Gating
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render import gate as gate_page
 from bench_framework.store import lines

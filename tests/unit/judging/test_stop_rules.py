@@ -4,13 +4,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.extensions.bisect.compute import SideRule
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.stop_rules import All, FixedRule, ReportRule, stop_rule_of
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
+from bench_framework.model.result.interim import LookOutcome
 from tests.unit.judging.conftest import Study, analysis, gate_policy, log_normal_timing, timing
 
 OPEN, DONE = Reason(ReasonCode.STILL_OPEN), Reason(ReasonCode.CONCLUSIVE)

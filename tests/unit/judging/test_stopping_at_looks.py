@@ -10,7 +10,6 @@ from bench_framework.compare import stopping
 from bench_framework.compare.data_quality import floor_fraction, reach
 from bench_framework.compare.interim_analysis import (
     Analysis,
-    LookOutcome,
     make_inconclusive_where_control_differs,
 )
 from bench_framework.features.judge import judge
@@ -18,6 +17,7 @@ from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, LAST_LOOK, ReasonCode, message
 from bench_framework.model.record.run import Answer, Look
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import make_comparison, require

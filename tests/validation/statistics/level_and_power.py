@@ -18,12 +18,13 @@ import numpy as np
 import replays
 from noise import SIMULATED, Floats, Noise
 
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.extensions.doctor import noise_rates as compute
 from bench_framework.features.judge import judge
 from bench_framework.features.stop_rules import ReportRule
 from bench_framework.model.plan.looks import schedule
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.proportions import at_most

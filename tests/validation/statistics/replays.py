@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from noise import Floats, Recorded
 
-from bench_framework.compare.interim_analysis import Analysis, LookOutcome
+from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.gate import compute as gate, measuring, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.judge import judge
@@ -18,6 +18,7 @@ from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.record.run import Block, Look
 from bench_framework.model.result.gate import Gating
+from bench_framework.model.result.interim import LookOutcome
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.result.race import finishing_rounds, includes_finished, leaving
 from bench_framework.store import lines
