@@ -279,10 +279,28 @@ class Reason:
     place: str = ""
     """The side, record or setting that the reason is about, if it is not the candidate."""
 
+    @property
+    def too_few(self) -> bool:
+        """True if there is no verdict only because there are too few rounds or runs."""
+        return self.code in _TOO_FEW
+
     def at(self, place: str) -> "Reason":
         """Return the reason of another side or record."""
         return replace(self, place=place)
 
+
+_TOO_FEW: Final = frozenset(
+    {
+        ReasonCode.TOO_FEW_ROUNDS,
+        ReasonCode.TOO_FEW_FOR_ANY_VERDICT,
+        ReasonCode.TOO_FEW_FOR_COMPARISONS,
+        ReasonCode.TOO_FEW_FOR_CONTRASTS,
+        ReasonCode.TOO_FEW_RUNS,
+        ReasonCode.TOO_FEW_RUNS_FOR_COMPARISONS,
+        ReasonCode.TOO_FEW_IN_RECORD,
+        ReasonCode.BEFORE_FIRST,
+    }
+)
 
 Part = str | int | float | Interval | Difference | Reason
 

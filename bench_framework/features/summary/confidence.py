@@ -9,8 +9,9 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import FailedCheck, NoVerdict, OpenComparison
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, REACHES_ONE, UNSTABLE
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
 from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import expm1, log
 
 
@@ -20,12 +21,7 @@ def confidence(view: SummaryView) -> Claim:
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     # Why a comparison has no verdict, if its minimum detectable effect is not known.
     reasons = Counter(
-        (
-            c.verdict,
-            c.metric if c.reason == CONTROL_DIFFERS else None,
-            c.reason if c.reason in (UNSTABLE, REACHES_ONE) else None,
-        )
-        for c in left
+        (c.verdict, c.metric if c.reason == CONTROL_DIFFERS else None, _reason(c)) for c in left
     )
     floors = [f for f in view.judgement.floors if f.metric == view.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
@@ -72,6 +68,12 @@ def confidence(view: SummaryView) -> Claim:
         another=_reach_of_another_session(compared),
     )
     return Claim("this record", noise_floor=most, fact=fact)
+
+
+def _reason(c: Comparison) -> Reason | None:
+    """Return why a comparison is inconclusive, unless the A/A check failed or its rounds are too few."""
+    known = c.reason is not None and c.reason != CONTROL_DIFFERS and not c.reason.too_few
+    return c.reason if known and c.verdict is Verdict.INCONCLUSIVE else None
 
 
 def _alike(view: SummaryView, compared: Sequence[Comparison]) -> bool:
