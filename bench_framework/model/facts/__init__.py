@@ -4,79 +4,24 @@ A `Claim` is a fact with its evidence. ``text/sentences.j2`` has one macro per f
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias, Union
 
 from bench_framework.model.facts.answers import *
 from bench_framework.model.facts.axes import *
 from bench_framework.model.facts.causes import *
 from bench_framework.model.facts.comparisons import *
 from bench_framework.model.facts.evidence import *
+from bench_framework.model.facts.fact import *
 from bench_framework.model.facts.functions import *
 from bench_framework.model.facts.parts import *
 from bench_framework.model.facts.published import *
 from bench_framework.model.facts.records import *
 from bench_framework.model.facts.summary import *
 
-Fact = (
-    AxisEffect
-    | Interaction
-    | Contributions
-    | Crossover
-    | ParetoFront
-    | Compared
-    | Contrast
-    | Grouped
-    | Finding
-    | SignChange
-    | OneProgram
-    | BeforeAfter
-    | HypothesisResult
-    | TwoDifferences
-    | FunctionChanges
-    | BestParts
-    | GapClosed
-    | Conditions
-    | AnchorChange
-    | RecordChange
-    | ExactChange
-    | NoiseFloorFact
-    | ScalingFact
-    | MemoryShare
-    | DerivedFact
-    | Coverage
-    | NotMeasured
-    | RaceCost
-    | RaceDropped
-    | RaceIdle
-    | SessionContents
-    | SessionsApart
-    | ProfileShare
-    | ProfileChange
-    | ProfileTooSmall
-    | ProfileSummary
-    | PublishedResult
-    | PublishedCounts
-    | AuthorText
-    | Best
-    | Nothing
-    | Recommendation
-    | RevisionsAnswer
-    | LimitReached
-    | HeadlineAnswer
-    | LadderTotal
-    | SingleChanges
-    | Growth
-    | GateNote
-    | UnstableRatios
-    | ResourceChanges
-    | JudgedMetric
-    | Resources
-    | Overlaps
-    | BestByInput
-    | BestEverywhere
-    | MeanEffects
-    | Rejected
-    | Confidence
-)
+if TYPE_CHECKING:
+    AnyFact: TypeAlias = Fact
+else:
+    AnyFact = Union[tuple(Fact.__subclasses__())]  # noqa: UP007 -- as many as there are
 """Every kind of statement. The fields `kind` and `form` distinguish them in ``claims.json``."""
 
 
@@ -84,7 +29,7 @@ Fact = (
 class Claim(Evidence):
     """One statement with its evidence. Every output prints its results as claims."""
 
-    fact: Fact
+    fact: AnyFact
     id: str = ""
     """``c1``, ``c2``, … in the order of creation. Equal records have equal ids."""
     text: str = ""

@@ -3,18 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.verdict import Share
 
 Reply = Literal["", "yes", "no", "open"]
 GrowthKind = Literal["answer", "summary"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RevisionsAnswer:
+class RevisionsAnswer(Fact, kind="answer", form="revisions"):
     """Changes between two revisions. With a regression, the claim is about the largest one."""
 
-    kind: Literal["answer"] = "answer"
-    form: Literal["revisions"] = "revisions"
     base: str
     head: str
     total: int
@@ -28,12 +26,9 @@ class RevisionsAnswer:
     """The configuration of the largest regression, if there are several."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimitReached:
+class LimitReached(Fact, kind="answer", form="limit"):
     """The variant that comes closest to the limit that the scenario derives."""
 
-    kind: Literal["answer"] = "answer"
-    form: Literal["limit"] = "limit"
     members: tuple[str, ...]
     share: Share
     rate: float
@@ -43,32 +38,23 @@ class LimitReached:
     family: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeadlineAnswer:
+class HeadlineAnswer(Fact, kind="answer", form="headline"):
     """The contrast that the scenario names as the answer to its question: the comparison of the claim."""
 
-    kind: Literal["answer"] = "answer"
-    form: Literal["headline"] = "headline"
     says: Reply
     """``yes`` if the verdict is the one with which the answer is "yes"; ``open`` without a verdict. Empty if
     the question is not one of yes or no."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LadderTotal:
+class LadderTotal(Fact, kind="answer", form="ladder"):
     """The effect of all steps of a ladder together: the comparison of the claim."""
 
-    kind: Literal["answer"] = "answer"
-    form: Literal["ladder"] = "ladder"
     steps: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleChanges:
+class SingleChanges(Fact, kind="answer", form="single_changes"):
     """The best of single changes to the baseline, which is the claim's comparison, or none."""
 
-    kind: Literal["answer"] = "answer"
-    form: Literal["single_changes"] = "single_changes"
     count: int
     base: str
     members: tuple[str, ...] = ()
@@ -91,8 +77,7 @@ class Doubling:
         return self.exponent, self.lo, self.hi
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Growth:
+class Growth(Fact):
     """How a metric of variants grows with the size of the input."""
 
     kind: GrowthKind

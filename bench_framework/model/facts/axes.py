@@ -1,20 +1,17 @@
 """Facts about the axes: effects, interactions, contributions, crossovers and Pareto fronts."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.result.structure import AblationDesign
 from bench_framework.model.verdict import Interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AxisEffect:
+class AxisEffect(Fact, kind="effect", form="axis_effect"):
     """The mean effect of an axis value over the other axes, or that its sign depends on them."""
 
-    kind: Literal["effect"] = "effect"
-    form: Literal["axis_effect"] = "axis_effect"
     combinations: int
     better: int
     worse: int
@@ -28,11 +25,9 @@ class AxisEffect:
     """True if the list of effects must be in percent to have one scale."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interaction:
+class Interaction(Fact, kind="interaction"):
     """Both changes together against the product of their single effects."""
 
-    kind: Literal["interaction"] = "interaction"
     pooled: bool
     in_percent: bool = False
 
@@ -56,11 +51,9 @@ class Product:
     """The total if it differs from the product of the steps, `None` if it is that product."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contributions:
+class Contributions(Fact, kind="contributions"):
     """The contributions of steps or changes. The claim is about all of them together."""
 
-    kind: Literal["contributions"] = "contributions"
     design: AblationDesign
     parts: tuple[ContributionPart, ...]
     """The conclusive ones."""
@@ -72,21 +65,17 @@ class Contributions:
     largest: ContributionPart | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Crossover:
+class Crossover(Fact, kind="crossover"):
     """Two variants of which the faster one depends on the size, which is the estimate in bytes."""
 
-    kind: Literal["crossover"] = "crossover"
     below: str
     above: str
     family: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParetoFront:
+class ParetoFront(Fact, kind="front"):
     """The variants that need least of each metric, and those that another one dominates."""
 
-    kind: Literal["front"] = "front"
     least: tuple[tuple[Metric, tuple[str, ...]], ...]
     """Metric and the variants that need least of it."""
     dominated: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.policies import Metric
 
 PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
@@ -103,11 +104,9 @@ class CauseEvidence:
         return 1 - sum(map(self.share, self.parts))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoDifferences:
+class TwoDifferences(Fact, kind="two-differences"):
     """A change that is not shown to be the cause of a time difference, because something else differs as well."""
 
-    kind: Literal["two-differences"] = "two-differences"
     name: str
     """The contrast, or the text of the hypothesis."""
     part: TimePart | None = None

@@ -5,6 +5,7 @@ from typing import Literal
 
 from bench_framework.model.facts.causes import TwoDifferences
 from bench_framework.model.facts.evidence import Evidence, Quantity
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Difference
 from bench_framework.model.result.structure import Change
@@ -14,8 +15,7 @@ ContrastOrigin = Literal["scenario", "best variant"]
 OutputState = Literal["", "same", "different", "accepted", "not compared"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Fact):
     """A comparison of two configurations, whose figures are those of the claim."""
 
     kind: Literal["comparison", "control", "memory", "reference"] = "comparison"
@@ -37,11 +37,9 @@ class ContrastDetail:
     """True for a deterministic metric, which is counted and not sampled."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast:
+class Contrast(Fact, kind="contrast"):
     """A comparison that the scenario names, or one of the best variant."""
 
-    kind: Literal["contrast"] = "contrast"
     name: str
     """Name in the scenario. For one of the best variant: ``next``, ``baseline``, or the label of a
     further reference that is compared with the best variant."""
@@ -55,31 +53,25 @@ class Contrast:
     detail: ContrastDetail
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grouped:
+class Grouped(Fact, kind="grouped"):
     """The contrasts of a group on the leading input."""
 
-    kind: Literal["grouped"] = "grouped"
     name: str
     members: tuple[ContrastDetail, ...]
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Fact, kind="finding"):
     """A contrast on several inputs: one claim for each of them."""
 
-    kind: Literal["finding"] = "finding"
     name: str
     members: tuple[Evidence, ...]
     joined: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SignChange:
+class SignChange(Fact, kind="sign-change"):
     """A variant that is better on one input and worse on another one."""
 
-    kind: Literal["sign-change"] = "sign-change"
     cases: tuple[tuple[str, Evidence], ...]
     """Input and significant result, ordered by the size of the input."""
     turns: tuple[tuple[str, str], ...] = ()
@@ -88,11 +80,9 @@ class SignChange:
     """Id of the variant with which it is compared."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OneProgram:
+class OneProgram(Fact, kind="one-program"):
     """Two variants that are the same program: settings without an effect on it."""
 
-    kind: Literal["one-program"] = "one-program"
     axes: tuple[str, ...]
     """Names of the axes or changes without an effect."""
     values: tuple[str, ...] = ()
@@ -103,20 +93,16 @@ class OneProgram:
     """False if the variants name files that benchctl does not build, such as two paths of one program."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeforeAfter:
+class BeforeAfter(Fact, kind="before-after"):
     """A pair of variants that differ in their source: a feature or a revision."""
 
-    kind: Literal["before-after"] = "before-after"
     changes: tuple[Change, ...]
     costs: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HypothesisResult:
+class HypothesisResult(Fact, kind="hypothesis"):
     """The test of a hypothesis, whose text is the subject of the claim."""
 
-    kind: Literal["hypothesis"] = "hypothesis"
     status: HypothesisStatus
     change: str
     """The change of an axis, as in the scenario."""
@@ -125,11 +111,9 @@ class HypothesisResult:
     costs: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GapClosed:
+class GapClosed(Fact, kind="gap"):
     """The gap of a candidate to a reference, and the share of it that is closed: the estimate."""
 
-    kind: Literal["gap"] = "gap"
     before: float
     """Baseline minus reference, in seconds."""
     after: float
@@ -138,38 +122,28 @@ class GapClosed:
     costs: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class Conditions(Fact, kind="conditions"):
     """Two records of machines in different states."""
 
-    kind: Literal["conditions"] = "conditions"
     differences: tuple[Difference, ...]
     forced: bool
     """True if the times are compared nevertheless."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AnchorChange:
+class AnchorChange(Fact, kind="anchor"):
     """The change of an unchanged program between two records."""
 
-    kind: Literal["anchor"] = "anchor"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordChange:
+class RecordChange(Fact, kind="across"):
     """A program in two records, relative to the anchors of each record."""
 
-    kind: Literal["across"] = "across"
     before: str
     """Id of the earlier record."""
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExactChange:
+class ExactChange(Fact, kind="exact"):
     """An exact metric of a program in two records."""
-
-    kind: Literal["exact"] = "exact"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

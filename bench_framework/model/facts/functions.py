@@ -1,7 +1,9 @@
 """Counted differences of two configurations by function: instructions, calls, allocations, system calls."""
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
+
+from bench_framework.model.facts.fact import Fact
 
 LEAST_CHANGE: Final = 0.005
 """Smallest difference that matters, as a share of all instructions of the reference."""
@@ -49,11 +51,9 @@ class CountChange:
     """Function of the program that causes most of the additional calls, or empty."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionChanges:
+class FunctionChanges(Fact, kind="functions"):
     """The functions that differ between two configurations whose instructions were counted."""
 
-    kind: Literal["functions"] = "functions"
     instructions: int
     """Instructions of the first counted run."""
     reference: int

@@ -1,9 +1,9 @@
 """Facts about the single changes that a recommended variant is made of."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.fact import Fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,11 +21,9 @@ class BetterValue:
     other one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestParts:
+class BestParts(Fact, kind="best-parts"):
     """A variant of which single parts are shown to be worse than another value."""
 
-    kind: Literal["best-parts"] = "best-parts"
     worse: tuple[BetterValue, ...] = ()
     """Its parts for which another value of the axis is better."""
     experiments: tuple[BetterValue, ...] = ()

@@ -5,6 +5,7 @@ from enum import StrEnum
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.published import OtherResult
 from bench_framework.model.reasons import Reason
 
@@ -47,11 +48,9 @@ class PublishedTest:
     """Labels of the two inputs of an exponent."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedResult:
+class PublishedResult(Fact, kind="published"):
     """Published figures that one comparison tests. The claim's subject is the comparison."""
 
-    kind: Literal["published"] = "published"
     outcome: Outcome
     quotes: tuple[str, ...]
     """The statements, as published."""
@@ -73,12 +72,10 @@ class PublishedResult:
         return any(test.higher for test in self.tests)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedCounts:
+class PublishedCounts(Fact, kind="published-counts"):
     """The number of comparisons with published figures by outcome, for the report that is the subject.
 
     Of figures that are not tested, every statement counts.
     """
 
-    kind: Literal["published-counts"] = "published-counts"
     counts: tuple[tuple[Outcome, int], ...]

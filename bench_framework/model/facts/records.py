@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.formula import FormulaUnit
 from bench_framework.model.record.profile import ProfileSize
 from bench_framework.model.verdict import Share
@@ -15,45 +16,37 @@ LINEAR: Final = (0.95, 1.05)
 """The scaling exponents of linear growth."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseFloorFact:
+class NoiseFloorFact(Fact, kind="noise-floor"):
     """The noise floor of an input and a metric, which is the estimate of the claim.
 
     Without an estimate, the control has too few rounds, or there is no control.
     """
 
-    kind: Literal["noise-floor"] = "noise-floor"
     control_differs: bool = False
     """True if the A/A check failed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingFact:
+class ScalingFact(Fact, kind="scaling"):
     """The growth of a metric between two neighbouring sizes: the scaling exponent of the claim."""
 
-    kind: Literal["scaling"] = "scaling"
     smaller: str
     """Label of the smaller input."""
     larger: str
     word: GrowthWord
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryShare:
+class MemoryShare(Fact, kind="memory-share"):
     """The peak memory of a configuration: the estimate of the claim, in bytes."""
 
-    kind: Literal["memory-share"] = "memory-share"
     family: str
     """Family of units of the scenario."""
     share: float | None = None
     """Quotient of memory and size of the input, `None` if the size is not known."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DerivedFact:
+class DerivedFact(Fact, kind="derived"):
     """A figure computed from named cells, with its formula."""
 
-    kind: Literal["derived"] = "derived"
     formula: str
     unit: FormulaUnit
     family: str
@@ -64,11 +57,9 @@ class DerivedFact:
     """The smallest rate of the input, which sets the unit of all of its rates."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Coverage:
+class Coverage(Fact, kind="coverage"):
     """The number of planned configurations by state."""
 
-    kind: Literal["coverage"] = "coverage"
     planned: int
     measured: int = 0
     failed: int = 0
@@ -81,18 +72,13 @@ class Coverage:
     """Combinations that a rule of the scenario excludes. They are not among the planned ones."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotMeasured:
+class NotMeasured(Fact, kind="not-measured"):
     """A combination or a configuration without measurements, for the reason of the claim."""
 
-    kind: Literal["not-measured"] = "not-measured"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceCost:
+class RaceCost(Fact, kind="race"):
     """The runs of a race, and how many configurations stopped early."""
 
-    kind: Literal["race"] = "race"
     runs: int
     fixed: int
     """Runs of all configurations in all rounds."""
@@ -101,31 +87,25 @@ class RaceCost:
     idle: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceDropped:
+class RaceDropped(Fact, kind="dropped"):
     """A configuration that a race dropped. The claim compares it with one that is better."""
 
-    kind: Literal["dropped"] = "dropped"
     after: int
     """Rounds."""
     costs: tuple[Evidence, ...] = ()
     counted: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RaceIdle:
+class RaceIdle(Fact, kind="idle"):
     """A configuration that finished early without being dropped."""
 
-    kind: Literal["idle"] = "idle"
     after: int
     """Rounds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionContents:
+class SessionContents(Fact, kind="limits"):
     """The contents of a file of another harness, and its limits."""
 
-    kind: Literal["limits"] = "limits"
     commands: int
     runs: tuple[int, ...]
     """The smallest and the largest number of runs of a command, one number if they are equal."""
@@ -135,15 +115,11 @@ class SessionContents:
     """Which figures of memory the file has."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionsApart:
+class SessionsApart(Fact, kind="sessions"):
     """Several files, which are not compared."""
 
-    kind: Literal["sessions"] = "sessions"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileShare:
+class ProfileShare(Fact):
     """The self share of a function or of a bucket of functions: the estimate of the claim."""
 
     kind: ProfileShareKind
@@ -151,22 +127,18 @@ class ProfileShare:
     samples: ProfileSize
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileChange:
+class ProfileChange(Fact, kind="profile-before-after"):
     """The self share of a bucket in the baseline and in a variant, which is the estimate."""
 
-    kind: Literal["profile-before-after"] = "profile-before-after"
     name: str
     before: Share
     before_samples: ProfileSize
     samples: ProfileSize
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileTooSmall:
+class ProfileTooSmall(Fact, kind="profile-few"):
     """A profile with too few samples to rank functions."""
 
-    kind: Literal["profile-few"] = "profile-few"
     samples: ProfileSize
     needed: int
 
@@ -185,11 +157,9 @@ class LargestShares:
     unclassified: tuple[Share, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProfileSummary:
+class ProfileSummary(Fact, kind="profile-summary"):
     """Where the time goes: the largest shares of each profile of an input."""
 
-    kind: Literal["profile-summary"] = "profile-summary"
     profiles: tuple[LargestShares, ...]
 
 
@@ -204,8 +174,7 @@ class AuthorFigure:
     """Family of units of the scenario."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuthorText:
+class AuthorText(Fact):
     """A text of the author: parts of it, and the measured figures that it refers to."""
 
     kind: AuthorTextKind

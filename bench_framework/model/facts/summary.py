@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bench_framework.model.facts.evidence import Evidence, Quantity
+from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
 from bench_framework.model.verdict import Share, Verdict
@@ -15,11 +16,9 @@ Criterion = Literal["memory", "cpu", "dependencies", "estimate"]
 RejectionOutcome = Verdict | Literal["not measured", "same program"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
+class Best(Fact, kind="main"):
     """The best variants of an input. The claim compares the first of them, or the next variant."""
 
-    kind: Literal["main"] = "main"
     members: tuple[str, ...]
     """The variants that do not differ significantly, the best estimate first."""
     is_baseline: bool = False
@@ -50,11 +49,9 @@ class Counts:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Nothing:
+class Nothing(Fact, kind="nothing"):
     """An input without a conclusive comparison: the question, and why."""
 
-    kind: Literal["nothing"] = "nothing"
     reasons: tuple[tuple[str, Reason], ...] = ()
     """Variant and reason. The variant is empty if the reason applies to all of them."""
     more: int = 0
@@ -78,11 +75,9 @@ class Tie:
     """If memory decides: that of the recommended variant, and that of the member if there is only one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recommendation:
+class Recommendation(Fact, kind="recommendation"):
     """The variant to use on an input, on several ones or on all of them."""
 
-    kind: Literal["recommendation"] = "recommendation"
     ties: tuple[Tie, ...] = ()
     is_baseline: bool = False
     beats_all: bool = False
@@ -98,12 +93,9 @@ class Recommendation:
     """Members of the best group that are left out because a single part of them is shown to be worse."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnstableRatios:
+class UnstableRatios(Fact, kind="summary", form="unstable_ratios"):
     """Comparisons in the main metric whose ratio changed during the record."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["unstable_ratios"] = "unstable_ratios"
     total: int
     """Number of comparisons."""
     changed: int
@@ -111,12 +103,8 @@ class UnstableRatios:
     """The one with the largest change."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GateNote:
+class GateNote(Fact, kind="summary", form="gate_note"):
     """A gate was asked for. Its result is in other files."""
-
-    kind: Literal["summary"] = "summary"
-    form: Literal["gate_note"] = "gate_note"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,22 +116,16 @@ class ResourceChange:
     after: Quantity | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceChanges:
+class ResourceChanges(Fact, kind="summary", form="resource_changes"):
     """The significant changes of memory and CPU time between two revisions, the largest first."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["resource_changes"] = "resource_changes"
     changes: tuple[ResourceChange, ...]
     more: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resources:
+class Resources(Fact, kind="summary", form="resources"):
     """Memory and CPU time of the best variant, compared with another one."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["resources"] = "resources"
     input: str = ""
     """Label of the input if there are several."""
     memory: Quantity | None = None
@@ -166,12 +148,9 @@ class Resources:
     """The comparison of CPU time with the baseline, if it is significant."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedMetric:
+class JudgedMetric(Fact, kind="summary", form="judged_metric"):
     """The comparisons with the baseline in a declared metric that the scenario judges, on one input."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["judged_metric"] = "judged_metric"
     compared: tuple[Evidence, ...]
     """The worse ones first, then the better ones, each with the largest difference first."""
     more: int = 0
@@ -187,22 +166,16 @@ class Overlap:
     gains: tuple[tuple[str, Share], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlaps:
+class Overlaps(Fact, kind="summary", form="overlaps"):
     """The gain from work that overlaps, by the stages it consists of."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["overlaps"] = "overlaps"
     groups: tuple[Overlap, ...]
     family: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestByInput:
+class BestByInput(Fact, kind="summary", form="best_by_input"):
     """The best variant of each input, if they differ or none is conclusive on some input."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["best_by_input"] = "best_by_input"
     leaders: tuple[tuple[str, str], ...]
     """Variant and input."""
     inconclusive: int
@@ -212,12 +185,9 @@ class BestByInput:
     """Variants among the best on every input."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BestEverywhere:
+class BestEverywhere(Fact, kind="summary", form="best_everywhere"):
     """One variant is best on every input."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["best_everywhere"] = "best_everywhere"
     inputs: int
     tied: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
     """Variants that do not differ significantly from it, and the inputs on which they do not."""
@@ -240,12 +210,9 @@ class MixedEffect:
     total: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeanEffects:
+class MeanEffects(Fact, kind="summary", form="mean_effects"):
     """The mean effects of the axes, over the other axes."""
 
-    kind: Literal["summary"] = "summary"
-    form: Literal["mean_effects"] = "mean_effects"
     effects: tuple[Evidence, ...] = ()
     """Axis and value as the subject, and the value before as the reference."""
     none: tuple[str, ...] = ()
@@ -277,11 +244,9 @@ class RejectedGroup:
         return self.outcome.settled or self.outcome is Verdict.INCONCLUSIVE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
+class Rejected(Fact, kind="experiments"):
     """The measured effects of the experiments that the author rejected."""
 
-    kind: Literal["experiments"] = "experiments"
     input: str = ""
     """Label of the input if there are several."""
     base: str
@@ -322,11 +287,9 @@ class FailedCheck:
     """Labels of the inputs, empty if it failed on all of them."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Confidence:
+class Confidence(Fact, kind="trust"):
     """How many comparisons are conclusive, the A/A check, and what was not measured."""
 
-    kind: Literal["trust"] = "trust"
     main: Metric
     settled: int
     total: int
