@@ -300,7 +300,7 @@ def render_files(
     if "html" in formats:
         inline = {f.anchor: figures.responsive(drawing, f) for drawing, f in drawn}
         texts[PAGE] = html.render(document, data, loader, inline, runs, APPENDIX)
-        texts[APPENDIX] = html.render_appendix(document, loader, inline, PAGE)
+        texts[APPENDIX] = html.render_page(document, loader, inline, {}, report=PAGE)
     if "md" in formats:
         texts |= {f"figures/{f.anchor}.svg": figures.standalone(drawing, f) for drawing, f in drawn}
         texts |= {f"{place}.md": markdown.render(document, loader, place) for place in PLACES}

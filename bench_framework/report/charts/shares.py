@@ -135,10 +135,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     """Draw a bar from zero to each share (`x`), its interval, and a line at 100 %."""
     most = max(1.0, *(max(p.x, p.x_hi or 0.0) for p in figure.points))
     laid = rows.with_column(figure)
-
-    def at(share: float) -> float:
-        return laid.left + share / most * (laid.right - laid.left)
-
+    at = frame.linear_scale(0.0, most, (laid.left, laid.right))
     ticks = [(tick, format_percent(tick)) for tick in TICKS]
     rows.draw_axis(ax, laid, at, ticks, colours)
     frame.strokes(ax, rows.upright(laid, at(1.0)), colours["muted"], zorder=1)

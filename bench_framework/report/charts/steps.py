@@ -223,10 +223,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     most = max(max(p.x, p.y, p.x_hi or p.x) for p in figure.points)
     span = (most - low) * 1.02 or 1.0
     laid = rows.after_marks(figure, lambda p: (max(p.x, p.y, p.x_hi or p.x) - low) / span)
-
-    def at(value: float) -> float:
-        return laid.left + (max(value, low) - low) / span * (laid.right - laid.left)
-
+    at = frame.linear_scale(low, low + span, (laid.left, laid.right))
     unit = Unit(figure.label("unit"), 1.0)
     ticks = frame.nice_between(low, most, 4 if figure.narrow else 7)
     rows.draw_axis(ax, laid, at, [(tick, unit.tick(tick)) for tick in ticks], colours)

@@ -178,10 +178,7 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
     high = max(max(p.y, p.y_hi or p.y) for p in points)
     pad = 0.12 * (high - low) or 0.1 * high or 1.0
     low, high = max(0.0, low - 1.5 * pad), high + pad
-
-    def up(value: float) -> float:
-        return BOTTOM + (value - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
-
+    up = frame.linear_scale(low, high, (BOTTOM, HEIGHT - TOP))
     _axes(ax, figure, (low, high), across, up, colours)
     xs = [across(p.x) for p in points]
     band = ([up(p.y_lo or p.y) for p in points], [up(p.y_hi or p.y) for p in points])
@@ -204,10 +201,8 @@ def draw(ax: Axes, figure: Figure, colours: Palette) -> None:
 
 def _across(values: Sequence[float], ends: tuple[float, float]) -> Scale:
     lo, hi = min(values), max(values)
-    if lo > 0 and hi > LOG_FROM * lo:
-        return frame.log_scale(lo, hi, ends)
-    first, last = ends
-    return lambda value: first + (value - lo) / ((hi - lo) or 1.0) * (last - first)
+    scale = frame.log_scale if lo > 0 and hi > LOG_FROM * lo else frame.linear_scale
+    return scale(lo, hi, ends)
 
 
 def _axes(

@@ -175,14 +175,6 @@ def render(
     return render_page(document, templates, figures, origin, scenario, runs, appendix=appendix)
 
 
-def render_appendix(
-    document: Document, templates: Templates, figures: Mapping[str, str], report: str
-) -> str:
-    """Return the appendix as a page of its own. `report` is the address of the report."""
-    given = context(document, templates, figures, {"rendered_by": __version__}, report=report)
-    return templates.render("appendix.html.j2", given, FILTERS, printable)
-
-
 def render_page(
     document: Document,
     templates: Templates,
@@ -190,13 +182,15 @@ def render_page(
     origin: Mapping[str, object],
     scenario_text: str = "",
     runs: PageRecord | None = None,
-    *,
-    appendix: str = "",
+    **addresses: str,
 ) -> str:
-    """Return the HTML of a document that may be of several records, with its `origin` as JSON."""
-    origin = {**origin, "rendered_by": __version__}
-    given = context(document, templates, figures, origin, scenario_text, runs, appendix=appendix)
-    return templates.render("report.html.j2", given, FILTERS, printable)
+    """Return the HTML of a document that may be of several records, with its `origin` as JSON.
+
+    With the address `report`, it is that of the appendix, as a page of its own.
+    """
+    name = "appendix.html.j2" if "report" in addresses else "report.html.j2"
+    given = context(document, templates, figures, origin, scenario_text, runs, **addresses)
+    return templates.render(name, given, FILTERS, printable)
 
 
 def render_summary(document: Document, figures: Mapping[str, str]) -> str:
@@ -238,7 +232,7 @@ def context(
         "script": trusted(script),
         "policy": policy(script),
         "figures": {anchor: trusted(svg) for anchor, svg in figures.items()},
-        "env_json": trusted(safe_json(dict(origin))),
+        "env_json": trusted(safe_json({**origin, "rendered_by": __version__})),
         "scenario_json": trusted(safe_json(scenario_text)) if scenario_text else "",
         "runs_link": runs.link if runs else "",
         "record_data": runs.record if runs else "",
