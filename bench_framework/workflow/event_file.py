@@ -47,7 +47,7 @@ def event_file(path: Path, observer: progress.Observer) -> Iterator[progress.Obs
         yield EventFile(file, path, observer)
 
 
-def _lines(update: progress.Update, work: Work | None) -> Iterator[events.AnyEvent]:
+def _lines(update: progress.Update, work: Work | None) -> Iterator[events.EventLine]:
     at = utc_now()
     match update:
         case progress.PlanReady(plan=plan):
@@ -76,7 +76,7 @@ def _lines(update: progress.Update, work: Work | None) -> Iterator[events.AnyEve
             yield from _measured(update, work, at)
 
 
-def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.AnyEvent]:
+def _measured(update: progress.Update, work: Work, at: str) -> Iterator[events.EventLine]:
     plan = work.plan
     match update:
         case progress.RoundFinished():

@@ -3,35 +3,36 @@
 A new kind of event, or a new field, does not change `schema_version`.
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Final, Union, dataclass_transform
 
 from bench_framework.model.documents.comparison import ComparisonDocument
+from bench_framework.model.fixed_texts import make_frozen
 from bench_framework.model.reasons import Reason
 
 
-@dataclass(frozen=True, kw_only=True)
-class EventLine:
-    """An event, with its time."""
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+class _Line:
+    def __init_subclass__(cls, event: str = "") -> None:
+        make_frozen(cls, event=event)
+
+
+class EventLine(_Line):
+    """An event, with its time. Each kind is a subclass."""
 
     at: str
     """Time, UTC, ISO 8601."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PlanEvent(EventLine):
+class PlanEvent(EventLine, event="plan"):
     """A measurement begins. Nothing is built yet. A gate has a second one for possible regressions."""
 
-    event: Literal["plan"] = "plan"
     scenario: str
     configurations: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class BuildEvent(EventLine):
+class BuildEvent(EventLine, event="build"):
     """A build ended."""
 
-    event: Literal["build"] = "build"
     label: str
     index: int
     total: int
@@ -40,28 +41,22 @@ class BuildEvent(EventLine):
     """Null if it was not built again."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class InputEvent(EventLine):
+class InputEvent(EventLine, event="input"):
     """An input is on disk."""
 
-    event: Literal["input"] = "input"
     input: str
     reused: bool
 
 
-@dataclass(frozen=True, kw_only=True)
-class LimitEvent(EventLine):
+class LimitEvent(EventLine, event="limit"):
     """The warm-up is over, and the limit of rounds per input is known."""
 
-    event: Literal["limit"] = "limit"
     rounds: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class RoundEvent(EventLine):
+class RoundEvent(EventLine, event="round"):
     """A round of an input is on disk."""
 
-    event: Literal["round"] = "round"
     input: str
     round: int
     """From 1, separately for warm-up rounds."""
@@ -74,31 +69,25 @@ class RoundEvent(EventLine):
     """Maximum remaining time in seconds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerdictsEvent(EventLine):
+class VerdictsEvent(EventLine, event="verdicts"):
     """An interim analysis of an input."""
 
-    event: Literal["verdicts"] = "verdicts"
     input: str
     comparisons: tuple[ComparisonDocument, ...]
     """They can change with further rounds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StopEvent(EventLine):
+class StopEvent(EventLine, event="stop"):
     """An input is measured to its end."""
 
-    event: Literal["stop"] = "stop"
     input: str
     round: int
     reason: Reason | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class DropEvent(EventLine):
+class DropEvent(EventLine, event="drop"):
     """A configuration is not measured any further."""
 
-    event: Literal["drop"] = "drop"
     variant: str
     input: str
     round: int
@@ -107,33 +96,18 @@ class DropEvent(EventLine):
     """True if it lost a race; false if it failed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WarningEvent(EventLine):
+class WarningEvent(EventLine, event="warning"):
     """A warning or an error that is part of the record."""
 
-    event: Literal["warning"] = "warning"
     code: str
     severity: str
     message: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class MessageEvent(EventLine):
+class MessageEvent(EventLine, event="message"):
     """A sentence for the user, or what is waited for."""
 
-    event: Literal["message"] = "message"
     text: str
 
 
-AnyEvent = (
-    PlanEvent
-    | BuildEvent
-    | InputEvent
-    | LimitEvent
-    | RoundEvent
-    | VerdictsEvent
-    | StopEvent
-    | DropEvent
-    | WarningEvent
-    | MessageEvent
-)
+AnyEvent: Final[Any] = Union[tuple(EventLine.__subclasses__())]  # noqa: UP007 -- as many as there are

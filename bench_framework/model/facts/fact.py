@@ -1,7 +1,8 @@
 """The base class of facts."""
 
-from dataclasses import dataclass
-from typing import Literal, dataclass_transform
+from typing import dataclass_transform
+
+from bench_framework.model.fixed_texts import make_frozen
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
@@ -15,10 +16,5 @@ class Fact:
     kind: str
 
     def __init_subclass__(cls, kind: str = "", form: str = "") -> None:
-        """Make the subclass a dataclass that begins with the given fields."""
-        names = {name: value for name, value in (("kind", kind), ("form", form)) if value}
-        for name, value in names.items():
-            setattr(cls, name, value)
-        first = {name: Literal[value] for name, value in names.items()}
-        cls.__annotations__ = {**first, **cls.__annotations__}
-        dataclass(frozen=True, kw_only=True)(cls)
+        """Make the subclass a dataclass."""
+        make_frozen(cls, kind=kind, form=form)
