@@ -4,11 +4,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 
-def make_frozen(cls: type, **texts: str) -> None:
-    """Make a class a frozen dataclass that begins with fields of these texts; empty ones are left out."""
+def make_frozen(cls: type, *, last: bool = False, **texts: str) -> None:
+    """Make a class a frozen dataclass with fields of these texts; empty ones are left out.
+
+    They are the first fields of keywords, or `last` after the fields that it has.
+    """
     texts = {name: text for name, text in texts.items() if text}
     for name, text in texts.items():
         setattr(cls, name, text)
     kinds = {name: Literal[text] for name, text in texts.items()}
-    cls.__annotations__ = {**kinds, **cls.__annotations__}
-    dataclass(frozen=True, kw_only=True)(cls)
+    own = cls.__annotations__
+    cls.__annotations__ = {**own, **kinds} if last else {**kinds, **own}
+    dataclass(frozen=True, kw_only=not last)(cls)

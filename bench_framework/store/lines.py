@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from dataclasses import replace
+from typing import Literal, dataclass_transform, get_args
 
 from bench_framework.masking import masked
+from bench_framework.model.fixed_texts import make_frozen
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.record.functions import FunctionCounts
 from bench_framework.model.record.run import (
@@ -24,8 +25,18 @@ DropState = Literal["failed", "other-output"] | DropReason
 """Reason for dropping a cell."""
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+@dataclass_transform(frozen_default=True)
+class Line:
+    """A line of a journal. Each kind is a subclass, and a frozen dataclass."""
+
+    kind: str
+
+    def __init_subclass__(cls, kind: str) -> None:
+        """Make the subclass a dataclass."""
+        make_frozen(cls, last=True, kind=kind)
+
+
+class Header(Line, kind="header"):
     """The first line, which identifies the record and its plan."""
 
     schema_version: int
@@ -35,47 +46,36 @@ class Header:
     plan_sha256: str
     started_at: str
     benchctl: str
-    kind: Literal["header"] = "header"
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Line, kind="prepared"):
     """Builds and inputs are ready, and the measurement starts or continues."""
 
     at: str
     host: Host
     builds: tuple[Build, ...]
     inputs: tuple[PreparedInput, ...]
-    kind: Literal["prepared"] = "prepared"
 
 
-@dataclass(frozen=True, slots=True)
-class Repeats:
+class Repeats(Line, kind="repeats"):
     """The number of runs per block for each cell of an input, fixed after the warm-up."""
 
     input_id: str
     runs: Mapping[str, int]
     """Number of runs per block, by cell id."""
-    kind: Literal["repeats"] = "repeats"
 
 
-@dataclass(frozen=True, slots=True)
-class Limit(RoundLimit):
+class Limit(RoundLimit, Line, kind="limit"):
     """The limit of rounds of a plan without one, fixed after the warm-up from the budget."""
 
-    kind: Literal["limit"] = "limit"
 
-
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Line, kind="block"):
     """A block was measured."""
 
     block: Block
-    kind: Literal["block"] = "block"
 
 
-@dataclass(frozen=True, slots=True)
-class RoundEnd:
+class RoundEnd(Line, kind="round-end"):
     """A round is complete: the blocks of this input since the previous such line are valid."""
 
     input_id: str
@@ -84,29 +84,23 @@ class RoundEnd:
     at: str
     elapsed_s: float
     """Measuring time of the record so far in seconds, without interruptions."""
-    kind: Literal["round-end"] = "round-end"
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Line, kind="changed"):
     """An input or its programs changed, which ends its measurement. The blocks of its open round are not valid."""
 
     input_id: str
     round: int
     """The last complete round."""
-    kind: Literal["changed"] = "changed"
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
+class Looked(Line, kind="look"):
     """An interim analysis was made."""
 
     look: Look
-    kind: Literal["look"] = "look"
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Line, kind="dropped"):
     """A cell was dropped and is not measured from here on."""
 
     cell_id: str
@@ -114,7 +108,6 @@ class Dropped:
     round: int
     warmup: bool
     state: DropState
-    kind: Literal["dropped"] = "dropped"
 
     @property
     def left(self) -> bool:
@@ -122,37 +115,29 @@ class Dropped:
         return self.state in get_args(DropReason)
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Line, kind="event"):
     """A note, warning or error was reported."""
 
     event: Event
-    kind: Literal["event"] = "event"
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Line, kind="counted"):
     """A run outside timing was counted."""
 
     observation: Observation
-    kind: Literal["counted"] = "counted"
 
 
-@dataclass(frozen=True, slots=True)
-class FunctionsCounted:
+class FunctionsCounted(Line, kind="functions"):
     """The functions of a run outside timing were counted. The line precedes that of the run."""
 
     counts: FunctionCounts
-    kind: Literal["functions"] = "functions"
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(Line, kind="end"):
     """The last line of a completed measurement."""
 
     at: str
     elapsed_s: float
-    kind: Literal["end"] = "end"
 
 
 def without_secrets(line: Line) -> Line:
@@ -168,20 +153,3 @@ def without_secrets(line: Line) -> Line:
             builds = (replace(b, message=b.message and masked(b.message)) for b in line.builds)
             return replace(line, builds=tuple(builds))
     return line
-
-
-Line = (
-    Header
-    | Prepared
-    | Repeats
-    | Limit
-    | Measured
-    | RoundEnd
-    | Changed
-    | Looked
-    | Dropped
-    | Noted
-    | Counted
-    | FunctionsCounted
-    | End
-)

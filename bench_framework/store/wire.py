@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, Union
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic.json_schema import GenerateJsonSchema
@@ -149,4 +149,5 @@ load_plan = partial(load, Plan, "plan.json")
 load_host = partial(load, Host, "env.json")
 load_profile = partial(load, Profile, "profile.json")
 """Functions that read the text of a file. They raise `RecordError` (BX411)."""
-_TAGGED = Annotated[Line, Field(discriminator="kind")]
+_KINDS: Final[Any] = Union[tuple(Line.__subclasses__())]  # noqa: UP007 -- as many as there are
+_TAGGED: Final = Annotated[_KINDS, Field(discriminator="kind")]
