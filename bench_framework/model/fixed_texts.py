@@ -13,6 +13,6 @@ def make_frozen(cls: type, *, last: bool = False, **texts: str) -> None:
     for name, text in texts.items():
         setattr(cls, name, text)
     kinds = {name: Literal[text] for name, text in texts.items()}
-    own = cls.__annotations__
-    cls.__annotations__ = {**own, **kinds} if last else {**kinds, **own}
+    others = cls.__annotations__
+    cls.__annotations__ = {**others, **kinds} if last else {**kinds, **others}
     dataclass(frozen=True, kw_only=not last)(cls)

@@ -240,7 +240,7 @@ def _all_programs(
     }
     builds = (
         _programs(plan, driver)
-        or _given(plan, driver, given)
+        or _described(plan, driver, given)
         or _builds(plan, driver, all_builds=all_builds, earlier=earlier)
     )
     if plan.benches is None:
@@ -290,20 +290,18 @@ def _programs(plan: Plan, driver: Driver) -> tuple[Build, ...]:
         replace(binaries.find_program(name, plan.scenario_path, driver.env), id=key)
         for key, name in names.items()
     )
-    if plan.answer.contract:
-        place = datasets.workplace(plan, driver.env)
-        argv = [str(builds[0].path), *arguments]
-        answer = binaries.describe(argv, driver.launcher, driver.env, place)
-        builds = tuple(replace(build, describe=answer) for build in builds)
-    return builds
+    return _described(plan, driver, builds, arguments)
 
 
-def _given(plan: Plan, driver: Driver, builds: Sequence[Build]) -> tuple[Build, ...]:
-    """Return builds of another machine, with the answers to `describe` on this one."""
+def _described(
+    plan: Plan, driver: Driver, builds: Sequence[Build], arguments: Sequence[str] = ()
+) -> tuple[Build, ...]:
+    """Return builds with the answers of their programs to `describe` on this machine, if these are workers."""
     if not plan.answer.contract:
         return tuple(builds)
     given = (driver.launcher, driver.env, datasets.workplace(plan, driver.env))
-    return tuple(replace(b, describe=binaries.describe([str(b.path)], *given)) for b in builds)
+    answers = (binaries.describe([str(b.path), *arguments], *given) for b in builds)
+    return tuple(replace(b, describe=a) for b, a in zip(builds, answers, strict=True))
 
 
 def _builds(
