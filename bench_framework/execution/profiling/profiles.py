@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -216,9 +217,6 @@ class _CellProfiler:
     def _run(self, target: Target, unwinding: Unwinding) -> str:
         """Profile one run. Return the reason if it does not count. Raises `Interrupted`: killed."""
 
-        def under(folder: Path) -> Sequence[str]:
-            return self.sampler.under(folder, unwinding)
-
         def read(folder: Path, finished: Finished) -> Samples | Phrase | None:
             # If it timed out, the sampler was killed too and left an incomplete file.
             return None if finished.timed_out else self.sampler.read(folder)
@@ -226,6 +224,7 @@ class _CellProfiler:
         record, timeout_s = self.record, self.policy.timeout
         runner = SingleRunner(self.driver.launcher, record.plan.answer, timeout_s, record.raw)
         expected = expected_answer(record, self.cell.id)
+        under = partial(self.sampler.under, unwinding=unwinding)
         run = runner.run(target, expected, timeout_s, under=under, read=read)
         if run.status != "ok":
             return run.message or run.status
