@@ -132,8 +132,8 @@ class GateDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteMemberDocument:
-    """A scenario of a suite."""
+class SuiteMember:
+    """A scenario of a suite, and how far it was measured."""
 
     scenario: str
     """Name of the scenario."""
@@ -153,6 +153,12 @@ class SuiteMemberDocument:
     """Time for its rounds; null for that of the scenario."""
     level: float
     """Its share of the error rate; 0 if it is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteMemberDocument(SuiteMember):
+    """A scenario of a suite."""
+
     result: str
     """The result in a word, such as `passed`."""
     text: str

@@ -15,9 +15,9 @@ SCHEMA_VERSION: Final[DocumentVersion] = 1
 _INFINITE: Final = (math.inf, -math.inf)
 
 
-def fields_of(item: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass without copying them: a history can have 100 000 points."""
-    return {field.name: getattr(item, field.name) for field in fields(item)}
+def fields_of(item: Any, kind: Any = None) -> dict[str, Any]:
+    """Return the fields of a dataclass, or of its base `kind`, without copies: a history can have 100 000 points."""
+    return {field.name: getattr(item, field.name) for field in fields(kind or item)}
 
 
 def plain(value: Any) -> Any:

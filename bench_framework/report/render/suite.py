@@ -12,6 +12,7 @@ from bench_framework.errors import (
     EXIT_NOT_MEASURED,
     EXIT_WORSE,
 )
+from bench_framework.model.documents.gate import SuiteMember
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
@@ -37,32 +38,18 @@ URGENT: Final = ("worse", "suspicious", "failed")
 
 
 @dataclass(frozen=True, slots=True)
-class SuiteRow:
+class SuiteRow(SuiteMember):
     """A scenario of a suite.
 
     Attributes:
-        record: id of its record, empty without one.
-        exit_code: `None` if it was not measured yet.
         incomplete: True if something in it could not be measured.
         page: its gate; `None` without one.
         sentence: its answer without a gate, or why it failed or was skipped.
-        seconds: time that the suite spent on it.
-        budget_s: time that it had for its rounds; `None` for that of the scenario.
-        level: its share of the error rate.
     """
 
-    scenario: str
-    file: str
-    record: str = ""
-    exit_code: int | None = None
     incomplete: bool = False
     page: GatePage | None = None
     sentence: str = ""
-    error: str = ""
-    skipped: bool = False
-    seconds: float = 0.0
-    budget_s: float | None = None
-    level: float = 0.0
 
     @property
     def words(self) -> tuple[str, str, str]:

@@ -23,8 +23,8 @@ from bench_framework.execution.machine.host import seconds, utc_now
 from bench_framework.execution.progress import Observer
 from bench_framework.features.suite import level_of
 from bench_framework.foreign import read_regular
-from bench_framework.model.documents.gate import SuiteDocument, SuiteMemberDocument
-from bench_framework.model.documents.plan import SCHEMA_VERSION
+from bench_framework.model.documents.gate import SuiteDocument, SuiteMember, SuiteMemberDocument
+from bench_framework.model.documents.plan import SCHEMA_VERSION, fields_of
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages
@@ -270,15 +270,7 @@ def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
         comparisons=page.decisions,
         scenarios=tuple(
             SuiteMemberDocument(
-                scenario=row.scenario,
-                file=row.file,
-                record=row.record,
-                exit_code=row.exit_code,
-                error=row.error,
-                skipped=row.skipped,
-                seconds=row.seconds,
-                budget_s=row.budget_s,
-                level=row.level,
+                **fields_of(row, SuiteMember),
                 result=row.words[2],
                 text=row.sentence,
                 gate=stored_gate(results / row.scenario / row.record) if row.page else None,
@@ -290,11 +282,19 @@ def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
 
 def _first_row(member: Member, *, gated: bool) -> SuiteRow:
     """Return the row of a scenario before it is measured. One that is skipped is finished."""
-    name, file = member.plan.name, member.file
-    if member.skipped:
-        sentence = phrase(member.skipped)
-        return SuiteRow(name, file, exit_code=EXIT_DONE, sentence=sentence, skipped=True)
-    return SuiteRow(name, file, level=level_of(member.plan, gated=gated))
+    skipped = member.skipped is not None
+    return SuiteRow(
+        scenario=member.plan.name,
+        file=member.file,
+        record="",
+        exit_code=EXIT_DONE if skipped else None,
+        error="",
+        skipped=skipped,
+        seconds=0.0,
+        budget_s=None,
+        level=0.0 if skipped else level_of(member.plan, gated=gated),
+        sentence=phrase(member.skipped),
+    )
 
 
 def _has_files(results: Path, row: SuiteRow) -> bool:

@@ -52,6 +52,14 @@ def passed_first(
     return gate.first_pass(plan, contents, accepted=accepted)
 
 
+def suite_row(page: GatePage) -> SuiteRow:
+    """Return a scenario of a suite with this gate."""
+    measured = ("s", "s.yaml", "r", page.exit_code)
+    return SuiteRow(
+        *measured, error="", skipped=False, seconds=0, budget_s=None, level=0, page=page
+    )
+
+
 class TestInstructions:
     @staticmethod
     def judged(counts: Mapping[str, Sequence[float]], noted: Sequence[Event] = ()) -> Gating:
@@ -160,7 +168,7 @@ class TestBudgets:
         assert page.annotations == (
             f"a, budget of time: {gate_page.budget_text(gating.budgets[0])}",
         )
-        row = SuiteRow("s", "s.yaml", "r", page.exit_code, page=page)
+        row = suite_row(page)
         suite = SuitePage("r", "", True, "", 0.01, 1, (row, replace(row, scenario="t")))
         assert suite.result == "Benchmarks: budgets exceeded in s and t"
         assert suite.annotations[0] == f"s: {page.annotations[0]}"
@@ -185,8 +193,7 @@ def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: Rea
     change = outcome.gate_change(gating, example.plan.judge.gate)
     assert change is (ChangeKind.WORSE if discarded else ChangeKind.BETTER)
     page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")
-    row = SuiteRow("s", "s.yaml", "r", page.exit_code, page=page)
-    suite = SuitePage("r", "", True, "", 0.01, 1, (row,))
+    suite = SuitePage("r", "", True, "", 0.01, 1, (suite_row(page),))
     remark = phrase(gating.remarks[0])
     texts = (suite_page.terminal(suite, 200, unicode=True), suite_page.index(suite))
     assert all(remark in text for text in (*texts, suite_page.markdown(suite, comment=True)))
