@@ -273,7 +273,8 @@ METRICS: Final[dict[str, MetricKind]] = {
         _of_build(
             "build_time",
             "build time",
-            "elapsed time of one cargo build; missing if the binary existed already",
+            "elapsed time of one cargo build without packages that an earlier one compiled; missing if "
+            "the binary existed already",
             unit="s",
             judged="shown",
             gated=True,

@@ -2,8 +2,7 @@
 
 If the record compares the time or memory of two variants, the verdict counts. Otherwise a measured
 metric counts as less only if the two 95 % intervals of the medians do not overlap, and an exact one
-(binary size, dependencies) if its value is not larger. Build time is a single measurement, so it
-can only keep a variant on the front. See docs/method.md#pareto-front.
+(binary size, dependencies) if its value is not larger. See docs/method.md#pareto-front.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standing
 
-EXACT: Final = ("binary_size", "build_time", "dependencies")
+EXACT: Final = ("binary_size", "dependencies")
 FEWEST: Final = 2
 """The smallest number of variants, and of metrics, for a trade-off."""
 Ends = tuple[float, float]
@@ -112,7 +111,6 @@ def _costs(
     }
     build = builds.get(plan.build_id(cell))
     exact = {m: cell_state.exact_value(build, m) for m in EXACT}
-    exact["build_time"] = build.build_s if build is not None else None
     return VariantCosts(cell.id, measured, {m: v for m, v in exact.items() if v is not None})
 
 

@@ -93,8 +93,8 @@ def _legend(front: Front) -> str:
         f"{f' and not higher in {exact}' if exact else ''}. Least, smallest, fewest: no other "
         "variant is shown to be lower, so several variants can have this mark. Time and memory are compared by the "
         "verdicts of the results; pairs without a verdict by non-overlapping 95 % CIs of their "
-        "medians (unpaired, not adjusted); sizes and dependencies by their values. Build time is "
-        "a single build per variant, without a verdict."
+        "medians (unpaired, not adjusted); sizes and dependencies by their values. Build times "
+        "are not compared: a later build can use packages that an earlier one compiled."
     )
 
 
