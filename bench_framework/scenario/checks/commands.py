@@ -173,12 +173,18 @@ def _nameless(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _replaced(scenario: Scenario) -> Iterator[Problem]:
-    """Yield a problem if a command replaces that of the worker, whose arguments would be ignored."""
+    """Yield a problem if a command replaces that of the worker, whose arguments would be ignored.
+
+    One of ``-S`` replaces it on purpose.
+    """
     spec = scenario.spec
     key, command = ("command", spec.command)
     if spec.server is not None:
         key, command = ("server.command", spec.server.command)
-    if command is not None and len(spec.worker.command or ()) > 1:
+    if command is None or not (spec.worker.command or [])[1:]:
+        return
+    place = scenario.document.place
+    if place.at(tuple(key.split("."))).file == place.at(("worker", "command")).file:
         yield scenario.value_problem(("worker", "command", 1), "BC108.arguments-replaced", key=key)
 
 
