@@ -307,16 +307,13 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     rows = []
     for before, cell, comparison in zip(bases, rows_of, compared, strict=True):
         refused = data.state(cell.id).refusal
-        old, new = (
-            time.cell(data.summary(c.id, data.metric) if c and not refused else None)
-            for c in (before, cell)
-        )
+        old = data.summary(before.id, data.metric) if before and not refused else None
         row = (
             Cell(data.input_name(data.plan.input(cell.input_id))),
-            new,
+            _value_cell(data, cell, time),
             change_cell(data, cell),
             drawn(None if refused else comparison),
-            old,
+            time.cell(old),
             *_peak(data, cell, memory),
             Cell(row_note(data, cell, comparison)),
         )
@@ -334,5 +331,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
         f"{metric_name(data.metric)} at both revisions: median over rounds; ordered by the change "
         f"of {noun(data.metric)} in the same rounds, the largest increase first."
     )
+    if any(value_by_ratio(data, cell) is not None for cell in rows_of):
+        caption += f" {BY_RATIO}"
     note = _note(compared, len(cells) - len(rows), "more configuration")
     return Table("results-table", caption, columns, tuple(rows), note=note), rows_of

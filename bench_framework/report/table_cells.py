@@ -13,8 +13,10 @@ from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import (
     DASH,
+    FEWEST_DIGITS,
     column_decimals,
     fixed,
+    in_column,
     measured_decimals,
     metric_unit,
     rate_unit,
@@ -23,6 +25,7 @@ from bench_framework.text.numbers import (
     significant,
 )
 from bench_framework.text.words import WORDS, verdict_text
+from bench_framework.units import THIN_SPACE
 
 CI: Final = "95\u202f% CI"
 """Title of a column of intervals (docs/method.md#intervals)."""
@@ -92,11 +95,18 @@ def finding(claim: Claim | None) -> list[KeyFinding]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Unit, factor and decimals of a column of medians."""
+    """Unit, factor and decimals of a column of medians.
+
+    Attributes:
+        unit_of: returns the best unit of a value, and its factor.
+        digits: fewest significant digits of a value.
+    """
 
     unit: str
     factor: float
     decimals: int
+    unit_of: Callable[[float], tuple[str, float]]
+    digits: int = FEWEST_DIGITS
 
     def cell(self, summary: Summary | None) -> Cell:
         """Return the median over the rounds, or a dash without a summary."""
@@ -106,17 +116,24 @@ class Scale:
         """Return mean and standard deviation over the rounds, or a dash without them."""
         if summary is None or summary.sd is None:
             return Cell(DASH)
-        return Cell(f"{self.text(summary.mean)} ({self.text(summary.sd)})", summary.mean)
+        return Cell(self.near(summary.median, "{} ({})", summary.mean, summary.sd), summary.mean)
 
     def extremes(self, summary: Summary | None) -> Cell:
         """Return the smallest and the largest value of a round, or a dash without a summary."""
         if summary is None:
             return Cell(DASH)
-        return Cell(f"{self.text(summary.min)}–{self.text(summary.max)}", summary.min)
+        return Cell(self.near(summary.median, "{}–{}", summary.min, summary.max), summary.min)
 
     def text(self, value: float) -> str:
-        """Return a value in the unit of the column."""
-        return fixed(value * self.factor, self.decimals)
+        """Return a value in the unit of the column, or with its own unit if that one does not suit it."""
+        return self.near(value, "{}", value)
+
+    def near(self, value: float, form: str, *values: float) -> str:
+        """Return figures of about a value with its unit and decimals; `form` has a place for each."""
+        units = (self.unit, self.factor), self.unit_of(value)
+        unit, factor, decimals = in_column(value, *units, self.decimals, self.digits)
+        text = form.format(*(fixed(each * factor, decimals) for each in values))
+        return f"{text}{THIN_SPACE}{unit}".rstrip(THIN_SPACE)
 
 
 def scale_of(
@@ -124,10 +141,13 @@ def scale_of(
 ) -> Scale:
     """Return the scale of a column, whose unit is that of `size` or of the first row."""
     first = summaries[0].median if summaries else 1.0
-    size = first if size is None else size
-    unit, factor = metric_unit(metric, size, data.plan.unit_family, data.unit_of(metric))
+
+    def unit_of(value: float) -> tuple[str, float]:
+        return metric_unit(metric, value, data.plan.unit_family, data.unit_of(metric))
+
+    unit, factor = unit_of(first if size is None else size)
     decimals = (measured_decimals(s.median, s.lo, s.hi, factor) for s in summaries)
-    return Scale(unit, factor, column_decimals(decimals))
+    return Scale(unit, factor, column_decimals(decimals), unit_of)
 
 
 def titled(name: str, unit: str) -> str:

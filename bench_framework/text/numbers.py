@@ -38,6 +38,8 @@ NEAR: Final = 1.5
 """Ratios of imported figures between 1 ÷ this and this have one more digit in a table."""
 MOST_DIGITS: Final = 4
 """Most digits of a measured value in a table. cells.csv has more, and the comparison uses the ratio."""
+FEWEST_DIGITS: Final = 3
+"""Fewest digits of a measured value in a table: fewer could contradict the ratio of two values."""
 MOST_DIGITS_OF_PERCENT: Final = 10
 """Digits of a percentage that a user wrote, such as a margin."""
 DASH: Final = "—"
@@ -188,6 +190,26 @@ def column_decimals(decimals: Iterable[int]) -> int:
     """
     ordered = sorted(decimals)
     return ordered[len(ordered) // 4] if ordered else 0
+
+
+def in_column(
+    value: float,
+    unit: tuple[str, float],
+    own: tuple[str, float],
+    decimals: int,
+    digits: int = FEWEST_DIGITS,
+) -> tuple[str, float, int]:
+    """Return the unit, the factor and the decimals of a value in a column: at least `digits` digits.
+
+    The returned unit is empty if it is that of the column, `unit`. A value that is far too small or
+    too large for it has its `own` one.
+    """
+    readable = value == 0 or _LEAST_SHOWN <= abs(value * unit[1]) < _MOST_SHOWN
+    name, factor = ("", unit[1]) if readable or unit == own else own
+    scaled, least = value * factor, 0 if name else decimals
+    if scaled and (factor != 1 or scaled != int(scaled)):  # a count, or bytes, needs no decimals
+        least = max(least, digits - 1 - decimal(scaled).adjusted())
+    return name, factor, least
 
 
 def percent(fraction: float | None) -> str:

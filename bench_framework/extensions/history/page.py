@@ -19,7 +19,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.charts import LESS, MORE, Axes, Palette, frame
-from bench_framework.report.table_cells import titled
+from bench_framework.report.table_cells import Scale, titled
 from bench_framework.text.numbers import (
     DASH,
     format_percent,
@@ -28,7 +28,6 @@ from bench_framework.text.numbers import (
     percent_up,
     shortest,
     show_change,
-    significant,
 )
 from bench_framework.text.reasons import phrase
 from bench_framework.units import counted
@@ -136,12 +135,16 @@ def _commit(point: HistoryPoint) -> str:
 
 def _overview(history: History) -> Table:
     least = min((one.points[-1].fitted for one in history.series), default=1.0)
-    unit, scale = metric_unit(history.metric, least, history.unit_family)
+
+    def unit_of(value: float) -> tuple[str, float]:
+        return metric_unit(history.metric, value, history.unit_family)
+
+    form = Scale(*unit_of(least), 0, unit_of, DIGITS)
     columns = (
         Column("Configuration"),
         Column("Records", "right", drop=3),
-        Column(titled("First", unit), "decimal", drop=2),
-        Column(titled("Last", unit), "decimal"),
+        Column(titled("First", form.unit), "decimal", drop=2),
+        Column(titled("Last", form.unit), "decimal"),
         Column("Noise", "decimal", drop=1),
         Column("MDE", "decimal"),
         Column("Changes", "right"),
@@ -150,8 +153,7 @@ def _overview(history: History) -> Table:
     for one in history.series:
         count, changes = one.records(), len(one.changes)
         first, last = (
-            Cell(significant(point.fitted * scale, DIGITS), point.fitted)
-            for point in (one.points[0], one.points[-1])
+            Cell(form.text(point.fitted), point.fitted) for point in (one.points[0], one.points[-1])
         )
         useful = one.detectable is not None and one.detectable <= USEFUL
         mde = Cell(percent_up(one.detectable) if useful else DASH, one.detectable)

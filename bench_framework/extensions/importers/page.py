@@ -26,11 +26,11 @@ from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.sections.memory import MEMORY
+from bench_framework.report.table_cells import Scale
 from bench_framework.store.harnesses import readers
 from bench_framework.text.numbers import (
     DASH,
     column_decimals,
-    fixed,
     format_moment,
     format_percent,
     measured_decimals,
@@ -147,21 +147,23 @@ def _table(data: ReportData, imported: Imported, item: Input, table: Table) -> T
     )
     added = (Column(f"Time, mean, {unit}", "decimal"), Column(f"sd, {unit}", "decimal", drop=2))
     n = [column.title for column in table.columns].index("n")
-    rows = tuple(_row(row, commands[row.cells[0].text], (scale, most), n) for row in table.rows)
+    form = Scale(unit, scale, most, time_unit)
+    rows = tuple(_row(row, commands[row.cells[0].text], form, n) for row in table.rows)
     columns = (table.columns[0], *added, *table.columns[2:])
     legend = (*LEGEND, BOLD) if any(row.strong for row in rows) else LEGEND
     return replace(table, caption=caption, columns=columns, rows=rows, legend=legend)
 
 
-def _row(row: Row, command: SessionCommand, form: tuple[float, int], n: int) -> Row:
+def _row(row: Row, command: SessionCommand, form: Scale, n: int) -> Row:
     """Return a row with mean, standard deviation and number of runs as given in the file."""
-    wall, cells, (scale, decimals) = command.series_of(WALL), list(row.cells), form
+    wall, cells = command.series_of(WALL), list(row.cells)
     mean = spread = Cell(DASH)
     if wall is not None:
-        mean = Cell(fixed(wall.mean * scale, decimals), wall.mean)
+        mean = Cell(form.text(wall.mean), wall.mean)
         cells[n] = cells[n] if wall.n is not None else Cell("not given")
         if wall.sd is not None:
-            spread = Cell(fixed(wall.sd * scale, decimals + 1), wall.sd)
+            finer = replace(form, decimals=form.decimals + 1)
+            spread = Cell(finer.near(wall.mean, "{}", wall.sd), wall.sd)
     if command.failed and not row.reason:
         note = f"{counted(command.failed, 'failed run')} left out"
         cells[-1] = Cell("; ".join(part for part in (cells[-1].text, note) if part))

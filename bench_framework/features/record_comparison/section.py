@@ -23,7 +23,7 @@ from bench_framework.report.blocks import (
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.masthead import verdict_glossary
-from bench_framework.report.table_cells import titled, value_cell
+from bench_framework.report.table_cells import Scale, titled, value_cell
 from bench_framework.text.builds import condition
 from bench_framework.text.names import listed
 from bench_framework.text.numbers import (
@@ -33,7 +33,6 @@ from bench_framework.text.numbers import (
     format_percent,
     metric_unit,
     show_comparison,
-    significant,
 )
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import verdict_text
@@ -122,12 +121,16 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
     size = min(sizes, default=1.0)
     if metric in SIZES and sizes:
         size = column_size(max(sizes), sizes, unit_family)
-    unit, scale = metric_unit(metric, size, unit_family)
+
+    def unit_of(value: float) -> tuple[str, float]:
+        return metric_unit(metric, value, unit_family)
+
+    form = Scale(*unit_of(size), 0, unit_of, DIGITS)
     several = len({row.input for row in rows if row.input}) > 1
     columns = (
         Column("Configuration"),
-        Column(titled("Record A", unit), "decimal", drop=2),
-        Column(titled("Record B", unit), "decimal", drop=2),
+        Column(titled("Record A", form.unit), "decimal", drop=2),
+        Column(titled("Record B", form.unit), "decimal", drop=2),
         Column("Ratio", "decimal"),
         Column("CI", drop=1),
         *left("Role", "Verdict"),
@@ -143,13 +146,13 @@ def _table(bridge: Bridge, metric: str, rows: Sequence[BridgedCell], unit_family
             f"{counted(bridge.family, 'comparison')} of changed configurations, Holm-adjusted, "
             f"family-wise level {format_percent(bridge.level)}."
         )
-    cells = tuple(_row(row, scale, metric, several=several) for row in rows)
+    cells = tuple(_row(row, form, metric, several=several) for row in rows)
     legend = () if is_exact(metric) else _LEGEND
     anchor = f"bridge-{metric}"
     return Table(anchor, caption, columns, cells, legend, sortable=False, stub=name)
 
 
-def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
+def _row(row: BridgedCell, form: Scale, metric: str, *, several: bool) -> Row:
     c = row.comparison
     ratio = show_comparison(c)
     name = f"{row.label}, {row.input}" if several and row.input else row.label
@@ -160,7 +163,7 @@ def _row(row: BridgedCell, scale: float, metric: str, *, several: bool) -> Row:
         verdict = _ANCHOR_VERDICTS.get(c.verdict, verdict if not c.verdict.decided else "⊘ changed")
     return Row.build(
         name,
-        *(value_cell(v, lambda v: significant(v * scale, DIGITS)) for v in (row.before, row.after)),
+        *(value_cell(v, form.text) for v in (row.before, row.after)),
         Cell(ratio.estimate, c.ratio.ratio if c.ratio else None) if ratio else DASH,
         ratio.bounds if ratio and c.statistic != "exact" else "",
         role,

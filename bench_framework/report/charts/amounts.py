@@ -7,6 +7,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.context import ReportData
 from bench_framework.text.numbers import (
     format_percent,
+    in_column,
     metric_unit,
     shortest,
     signed_percent,
@@ -28,6 +29,13 @@ class Unit:
         """Return the unit of the main metric for values near `value`."""
         metric = data.metric
         return cls(*metric_unit(metric, value, data.plan.unit_family, data.unit_of(metric)))
+
+    def suited(self, data: ReportData, value: float) -> "Unit":
+        """Return this unit, or that of the value if it is far too small or too large for this one."""
+        own = Unit.for_metric(data, value)
+        units = (self.name, self.factor), (own.name, own.factor)
+        name, factor, _ = in_column(value, *units, 0)
+        return Unit(name or self.name, factor)
 
     def text(self, value: float) -> str:
         """Return a value with its unit: ``172 ms``."""

@@ -64,6 +64,7 @@ def _point(data: ReportData, cell: PlanCell, pair: tuple[float, float], unit: Un
     comparison = data.comparison(cell.id, data.metric)
     interval = plain_interval(comparison)
     verdict = comparison.verdict if comparison is not None else None
+    suitable = unit.suited(data, new)
     return Point(
         data.between_revisions(cell),
         new * unit.factor,
@@ -72,7 +73,7 @@ def _point(data: ReportData, cell: PlanCell, pair: tuple[float, float], unit: Un
         interval.hi * old * unit.factor if interval else None,
         verdict=verdict,
         lead=amounts.lead(data, new / old, verdict),
-        text=f"{significant(old * unit.factor, 3)} → {unit.text(new)}",
+        text=f"{significant(old * suitable.factor, 3)} → {suitable.text(new)}",
     )
 
 

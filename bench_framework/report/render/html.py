@@ -16,7 +16,13 @@ from bench_framework.report.blocks import Cell, Column, Document, Drawn, Row, Ta
 from bench_framework.report.charts import DARK, LIGHT, token
 from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
-from bench_framework.report.render.widths import COMMAND, decimal_width, visible, visible_lines
+from bench_framework.report.render.widths import (
+    COMMAND,
+    decimal_width,
+    is_number,
+    visible,
+    visible_lines,
+)
 from bench_framework.report.sections.masthead import STATUS_GLYPHS
 from bench_framework.stats.portable_math import log
 from bench_framework.version import __version__
@@ -138,7 +144,7 @@ def _class(*names: str) -> Markup:
 
 
 def _filled(text: str, longest: int) -> str:
-    if not text[:1].isdigit():
+    if not is_number(text):
         return text
     missing = longest - decimal_width(text)
     point = POINT_SPACE if missing and "." not in text else ""

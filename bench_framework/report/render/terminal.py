@@ -28,6 +28,7 @@ from bench_framework.report.render.widths import (
     cut_distinct,
     cut_middle,
     decimal_width,
+    is_number,
     pad,
     visible,
 )
@@ -258,7 +259,7 @@ def _aligned(columns: tuple[Column, ...], rows: tuple[Row, ...], page: _Page) ->
             tails = [decimal_width(line[number]) for line in table]
             longest = max(tails, default=0)
             for line, tail in zip(table, tails, strict=True):
-                if line[number][:1].isdigit():
+                if is_number(line[number]):
                     line[number] += " " * (longest - tail)
     return table
 

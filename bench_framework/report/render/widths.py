@@ -26,9 +26,14 @@ def visible_lines(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
+def is_number(text: str) -> bool:
+    """Return whether a text of a cell is a number, perhaps an approximate one."""
+    return text.removeprefix("≈ ")[:1].isdigit()
+
+
 def decimal_width(text: str) -> int:
     """Return the number of characters of a number from the decimal point on."""
-    return len(text) - text.index(".") if "." in text and text[:1].isdigit() else 0
+    return len(text) - text.index(".") if "." in text and is_number(text) else 0
 
 
 def pad(text: str, width: int, *, left: bool = True) -> str:

@@ -14,6 +14,7 @@ from bench_framework.text.numbers import (
     column_size,
     fixed,
     format_size,
+    in_column,
     measured_decimals,
     metric_unit,
     percent_up,
@@ -22,6 +23,7 @@ from bench_framework.text.numbers import (
     show_ratio,
     signed_percent,
     significant,
+    time_unit,
 )
 from bench_framework.units import MINUS
 
@@ -112,6 +114,24 @@ def test_a_measured_value_has_the_digits_of_its_interval_and_at_most_four() -> N
 def test_a_column_follows_most_of_its_values() -> None:
     assert column_decimals([2, 2, 2, 3, 1, 2, 2, 2]) == 2
     assert column_decimals([]) == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (8.4e-3, "8.40"),  # the decimals of the column, 1, give two digits only
+        (0.1463, "146.3"),
+        (4.2e-5, "42.0 µs"),  # the column would print 0.0
+        (2.5e-8, "25.0 ns"),
+        (2e-12, "0.00200 ns"),
+        (757.25, "757 s"),
+        (12.0, "12000.0"),
+        (0.0, "0.0"),
+    ],
+)
+def test_a_value_in_a_column_of_milliseconds_has_three_digits(seconds: float, text: str) -> None:
+    unit, factor, decimals = in_column(seconds, ("ms", 1e3), time_unit(seconds), 1)
+    assert f"{fixed(seconds * factor, decimals)} {unit}".strip() == text
 
 
 def test_signs_units_and_sizes() -> None:
