@@ -55,6 +55,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "Commands": _commands(plan),
         "Preload": _preloads(plan),
         "PGO": _trained(plan),
+        "Benches": _benches(plan),
         "Data": _data(forecast),
         "Tune": _filled(plan.tuning),
         "Server": _servers(plan),
@@ -126,6 +127,17 @@ def _trained(plan: Plan) -> str:
 def _preloads(plan: Plan) -> str:
     names = dict.fromkeys(Path(spec.preload).name for spec in plan.builds if spec.preload)
     return f"{', '.join(names)}, into the unchanged program by LD_PRELOAD" if names else ""
+
+
+def _benches(plan: Plan) -> str:
+    """Return what is known of the benchmarks of a crate before the build."""
+    if plan.benches is None or plan.benches.expanded:
+        return ""
+    targets = ", ".join(plan.benches.targets)
+    return (
+        f"those of {targets}; the built programs list them, and each becomes one input with its own "
+        "configurations, rounds and comparisons"
+    )
 
 
 def _data(forecast: Forecast) -> str:

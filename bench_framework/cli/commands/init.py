@@ -95,13 +95,14 @@ def init(
 
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
+    For a library with benchmarks, it measures all of them, as `--bench all` does.
     `--registry` does the same for a released crate. On a terminal, benchctl
     asks for what is missing. Outside of a crate, it writes an example. It also
     writes the JSON Schema of scenarios, for editors, and prints the command with
     which git ignores the records. `--ci` and `--notebook` write a CI workflow and
     a notebook for an existing scenario.
     """
-    from bench_framework.workflow.scenarios import crate_scenario
+    from bench_framework.workflow.scenarios import bench_scenario, crate_scenario
     from bench_framework.workflow.scenarios.new_files import (
         command_to_ignore,
         start_folder,
@@ -133,7 +134,9 @@ def init(
     draft = crate_scenario.Draft("scenario")
     if crate_scenario.crate_above() or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes
-        draft = crate_scenario.draft_scenario(options, _ask if terminal else None)
+        draft = bench_scenario.draft_of_benches(options) or crate_scenario.draft_scenario(
+            options, _ask if terminal else None
+        )
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
     for subject, text in draft.guesses:
         console.say_lines(
@@ -141,7 +144,7 @@ def init(
         )
     for path in files:
         console.say(f"wrote {path}")
-    following = [f"benchctl {word} {shlex.quote(str(files[0]))}" for word in ("try", "run")]
+    following = [f"benchctl {word} {shlex.quote(str(files[0]))}" for word in draft.commands]
     if ignoring := command_to_ignore(console.results):
         following.insert(0, ignoring)
     if console.json:

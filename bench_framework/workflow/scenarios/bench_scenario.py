@@ -1,12 +1,14 @@
-"""The scenario that `--bench` makes of the crate in the current folder."""
+"""The scenario of the benchmarks of a crate: that of `--bench`, and the file of `init` for a library."""
 
+import os
 from collections.abc import Sequence
+from typing import Any
 
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.text.reasons import phrase_of
-from bench_framework.workflow.scenarios.crate_scenario import crate_folder
+from bench_framework.workflow.scenarios.crate_scenario import CrateOptions, Draft, crate_folder
 from bench_framework.workflow.scenarios.request import flow
 
 
@@ -21,7 +23,31 @@ def bench_scenario(targets: Sequence[str], only: Sequence[str], package: str | N
     except CrateMissing:
         name = package or folder.resolve().name  # the check of the scenario reports it
     bench = {"target": [*targets], **({"only": [*only]} if only else {})}
-    worker = {"crate": str(folder), "bench": bench, **({"package": package} if package else {})}
+    return _text(name, str(folder), bench, package)
+
+
+def draft_of_benches(options: CrateOptions) -> Draft | None:
+    """Return a scenario for all benchmarks of a library, `None` for other crates and with a command.
+
+    Raises `UsageError` (BX124): the folder is not a crate.
+    """
+    if any(v is not None for v in (options.words, options.input, options.binary, options.registry)):
+        return None
+    folder = crate_folder(options.crate)
+    try:
+        crate = read_crate(folder, options.package)
+    except CrateMissing:
+        return None  # `draft_scenario` reports it
+    if crate.bins or not crate.benches:
+        return None
+    place = os.path.relpath(folder, options.folder.resolve())
+    text = _text(crate.name, place, "all", options.package)
+    guesses = [("package", crate.name), ("benches", ", ".join(crate.benches))]
+    return Draft(f"{crate.name}-benches", text, guesses, ("gate",))
+
+
+def _text(name: str, folder: str, bench: Any, package: str | None) -> str:
+    worker = {"crate": folder, "bench": bench, **({"package": package} if package else {})}
     question = phrase_of(PhraseCode.SLOWER_BENCHMARK, name)
     lines = [
         "version: 1",

@@ -67,6 +67,8 @@ class Draft:
     name: str = ""
     text: str = ""
     guesses: list[tuple[str, str]] = field(default_factory=list)
+    commands: tuple[str, ...] = ("try", "run")
+    """The commands of benchctl that follow."""
 
 
 def crate_above() -> Path | None:

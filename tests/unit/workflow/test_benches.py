@@ -1,6 +1,7 @@
 """The benchmarks of a plan after its builds: inputs, ids of one side, patterns and the budget."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
+from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
+from bench_framework.workflow.scenarios.crate_scenario import CrateOptions
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
 
 BASE, HEAD = "b" * 40, None
@@ -74,6 +77,25 @@ def built(plan: Plan, sides: Mapping[str | None, Ids], harness: str = "criterion
 def between(plan: Plan, base: Ids, head: Ids) -> tuple[Plan, Sequence[Build]]:
     plan = at_revisions(plan, Revisions(BASE, HEAD))
     return plan, built(plan, {BASE: base, HEAD: head})
+
+
+def test_init_writes_a_scenario_for_the_benchmarks_of_a_library(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    options = CrateOptions(folder=Path("bench"))
+    draft = draft_of_benches(options)
+    assert draft is not None
+    assert (draft.name, draft.commands) == ("c-benches", ("gate",))
+    Path("bench").mkdir()
+    plan = expand(load(Path("bench/c-benches.yaml"), text=draft.text))
+    assert plan.benches is not None
+    assert plan.benches.targets == ("one", "two")
+    # A command, or a crate with a binary, needs another scenario.
+    assert draft_of_benches(replace(options, words=["x"])) is None
+    (folder / "src").mkdir()
+    (folder / "src" / "main.rs").write_text("")
+    assert draft_of_benches(options) is None
 
 
 def test_each_id_is_an_input_with_base_head_and_control(folder: Path) -> None:

@@ -226,7 +226,7 @@ def test_what_is_missing_or_wrong_is_refused(packages: dict[str, Any]) -> None:
     assert "is not a crate" in refused(crate=Path("tool/src"))
     packages["tool"] = package("tool")
     assert "src/bin/measure.rs" in refused(words=[])
-    assert "benchctl gate --bench all" in refused(words=[])
+    assert "benchctl gate --bench all, or benchctl init" in refused(words=[])
 
 
 def test_the_toolchain_file_precedes_the_rust_version(packages: dict[str, Any]) -> None:
