@@ -36,7 +36,8 @@ BenchIds = Annotated[
     Option(
         "--id",
         metavar="PATTERN",
-        help="With --bench: only benchmarks with this id, or such as 'parse/*'. Repeatable.",
+        help="With --bench: only benchmarks with this id, or such as 'parse/*'; '!parse/*' leaves "
+        "them out. Repeatable.",
     ),
 ]
 BenchPackage = Annotated[

@@ -19,7 +19,7 @@ class BenchPolicy:
     targets: tuple[str, ...]
     """Names of the bench targets."""
     only: tuple[str, ...] = ()
-    """Patterns of the ids to measure, such as ``parse/*``; empty for all ids."""
+    """Patterns of the ids to measure, such as ``parse/*``, or ``!parse/*`` for all others; empty for all ids."""
     expanded: bool = False
     """True if the inputs of the plan are benchmarks."""
     calculated: bool = False

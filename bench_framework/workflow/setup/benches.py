@@ -27,6 +27,8 @@ MOST_BUDGET_S = 1800.0
 """Largest calculated budget. With more benchmarks, some are not judged."""
 MOST_NAMED = 12
 """Ids that a message names."""
+EXCLUDED = "!"
+"""Begin of a pattern of ids that are not measured."""
 NO_TARGET = "no bench target named"
 """Words of cargo about a bench target that a revision does not have."""
 Benches = Mapping[str, BenchTarget]
@@ -69,8 +71,8 @@ def with_benches(
 def _require_known(policy: BenchPolicy, targets: Benches) -> None:
     """Check that each pattern of `only` selects a benchmark. Raises `UsageError` (BX270)."""
     ids = list(dict.fromkeys(name for target in targets.values() for name in target.ids))
-    for pattern in policy.only if ids else ():
-        if not fnmatch.filter(ids, pattern) and pattern not in ids:
+    for pattern in (p.removeprefix(EXCLUDED) for p in policy.only if ids):
+        if not any(_matches(pattern, name) for name in ids):
             near = suggest(pattern, ids)
             known = first_items(ids, MOST_NAMED, ", ")
             raise UsageError("BX270.unknown-id", pattern=pattern, near=near, known=known)
@@ -159,9 +161,16 @@ def bench_cell_id(cell_id: str, bench: Bench) -> str:
 
 
 def _selected(policy: BenchPolicy, name: str) -> bool:
-    """Return whether a benchmark is to be measured: an id may contain the signs of a pattern."""
-    patterns = policy.only
-    return not patterns or any(p == name or fnmatch.fnmatchcase(name, p) for p in patterns)
+    """Return whether a benchmark is to be measured."""
+    patterns = [p for p in policy.only if not p.startswith(EXCLUDED)]
+    others = (p.removeprefix(EXCLUDED) for p in policy.only if p.startswith(EXCLUDED))
+    chosen = not patterns or any(_matches(p, name) for p in patterns)
+    return chosen and not any(_matches(p, name) for p in others)
+
+
+def _matches(pattern: str, name: str) -> bool:
+    """Return whether a pattern selects an id, which may contain the signs of a pattern."""
+    return pattern == name or fnmatch.fnmatchcase(name, pattern)
 
 
 def _values(policy: BenchPolicy, target: str, name: str) -> Values:

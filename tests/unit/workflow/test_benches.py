@@ -156,10 +156,14 @@ def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) 
 
     assert selected("parse/*") == ["parse/1", "parse/2"]
     assert selected('["x[0]"]') == ["x[0]"]
+    assert selected('["!parse/*"]') == ["x[0]"]
+    assert selected('["parse/*", "!parse/1"]') == ["parse/2"]
     with pytest.raises(UsageError) as caught:
         selected("[parse/2, parse/3]")
     assert caught.value.message == "no benchmark has the id `parse/3`"
     assert "did you mean `parse/" in (caught.value.fix or "")
+    with pytest.raises(UsageError):
+        selected('["!parse/3"]')
 
 
 def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> None:
