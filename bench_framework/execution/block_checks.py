@@ -46,7 +46,9 @@ class BlockChecks:
             events += state.new_event(block_event("BX333", "warning", target, block, left=left))
         if block.missing:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in block.missing.items())
-            event = block_event("BX217", "error", target, block, reasons=reasons)
+            bench = state.input.bench
+            key, name = ("BX217.of-bench", bench.id) if bench else ("BX217", "")
+            event = block_event(key, "error", target, block, reasons=reasons, id=name)
             events += state.new_event(event)
         return block, events
 

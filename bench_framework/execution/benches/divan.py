@@ -4,8 +4,9 @@ The value is the median of the samples' times per iteration. A sample takes some
 interruptions of the process reach few of them.
 """
 
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -17,7 +18,9 @@ from bench_framework.units import DURATION_UNITS
 _LISTED: Final = re.compile(r"(.+): benchmark")
 _NODE: Final = re.compile(r"((?:│  |   )*)[├╰]─ (.*)")
 _INDENT: Final = 3
-_THREADS: Final = re.compile(r"t=\d+")
+_THREADS: Final = re.compile(r"t=(\d+)")
+_PART: Final = re.compile(r"(.+) t=(\d+)")
+"""An id with one of several numbers of threads, which is no id of divan."""
 _IGNORED: Final = "(ignored)"
 _SECONDS: Final = {**DURATION_UNITS, "ps": 1e-12}
 _TIME: Final = rf"(\d+(?:\.\d+)?) ({'|'.join(_SECONDS)})"
@@ -31,12 +34,32 @@ _MEDIAN: Final = 5
 def _ids(text: str) -> tuple[str, ...]:
     """Return the ids of a list, or of a tree whose leaves are benchmarks."""
     listed = tuple(m[1] for line in text.splitlines() if (m := _LISTED.fullmatch(line)))
-    return listed or tuple(_leaves(text))
+    if listed:
+        return listed
+    nodes = [node for node in _nodes(text) if not _THREADS.fullmatch(node[-1])]
+    parents = {node[:-1] for node in nodes}
+    leaves = (node for node in nodes if len(node) > 1 and node not in parents)
+    return tuple(dict.fromkeys("::".join(node) for node in leaves))
 
 
-def _leaves(text: str) -> Iterator[str]:
+def _split(ids: Sequence[str], tested: str) -> tuple[str, ...]:
+    """Return the ids; one with several numbers of threads is one id for each: ``lock t=1``, ``lock t=2``."""
+    numbers: dict[str, list[str]] = {}
+    for node in _nodes(tested):
+        if match := _THREADS.fullmatch(node[-1]):
+            numbers.setdefault("::".join(node[:-1]), []).append(match[1])
+    parts = ([f"{name} t={n}" for n in numbers.get(name, ())] or [name] for name in ids)
+    return tuple(itertools.chain.from_iterable(parts))
+
+
+def _selection(bench: str) -> tuple[str, ...]:
+    part = _PART.fullmatch(bench)
+    return ("--exact", part[1], "--threads", part[2]) if part else ("--exact", bench)
+
+
+def _nodes(text: str) -> Iterator[tuple[str, ...]]:
+    """Yield the names from the root to each node of a tree."""
     path: list[str] = []
-    nodes: list[tuple[str, ...]] = []
     for line in text.splitlines():
         if match := _NODE.fullmatch(line):
             depth, name = len(match[1]) // _INDENT + 1, match[2].rstrip()
@@ -44,14 +67,10 @@ def _leaves(text: str) -> Iterator[str]:
             depth, name = 0, line
         else:
             continue
-        if _THREADS.fullmatch(name) or name.endswith(_IGNORED):
+        if name.endswith(_IGNORED):
             continue
         path = [*path[:depth], name]
-        nodes.append(tuple(path))
-    parents = {node[:-1] for node in nodes}
-    yield from dict.fromkeys(
-        "::".join(node) for node in nodes if len(node) > 1 and node not in parents
-    )
+        yield tuple(path)
 
 
 def _read(_: Path, printed: str, bench: str) -> float:
@@ -73,9 +92,11 @@ HARNESS: Final = Harness(
     # these, is for a benchmark that panics in the test.
     listings=(("--bench", "--list", "--format", "terse"), ("--test",), ("--list",)),
     parse_list=_ids,
+    trial=("--test",),
+    split=_split,
     options=(("--min-time", "0.1", "--max-time", "0.5", "--color", "never"),),
     seconds=(0.15,),
-    selection=lambda bench: ("--exact", bench),
+    selection=_selection,
     # With this variable, divan accepts `--format terse`, which prints whole ids.
     env={"NEXTEST": "1"},
     read=_read,

@@ -31,6 +31,8 @@ class Harness:
         marker: bytes that every program of it contains, such as the name of a variable that it reads.
         listings: arguments that list the benchmarks, the best ones first.
         parse_list: returns the ids of a list, in its order.
+        trial: arguments that run each benchmark once, if only this shows the parts of a benchmark.
+        split: returns the ids with those of the parts, from the ids and the output of a trial.
         options: arguments of a short measurement, the shortest first. The first ones that a program
             accepts, together with those of a listing, are used.
         seconds: duration of a process with each of these options, of a benchmark that sets no time.
@@ -49,6 +51,8 @@ class Harness:
     selection: Callable[[str], tuple[str, ...]]
     read: Callable[[Path, str, str], float]
     env: Mapping[str, str] = field(default_factory=dict)
+    trial: tuple[str, ...] = ()
+    split: Callable[[Sequence[str], str], tuple[str, ...]] = lambda ids, _: tuple(ids)
 
     def command(self, target: BenchTarget, bench: str) -> tuple[str, ...]:
         """Return the arguments that measure one benchmark for a short time."""

@@ -55,7 +55,7 @@ class BenchPart(Part):
     target: Several = ["all"]
     """Names of bench targets, or `all`."""
     only: Several = []
-    """Ids of the benchmarks to measure, or patterns of them such as `parse/*`; `!parse/*` leaves them out. Default: all."""
+    """Ids of the benchmarks to measure, or patterns such as `parse/*`; `!parse/*` leaves them out. Default: all."""
 
     @model_validator(mode="before")
     @classmethod

@@ -102,9 +102,14 @@ def test_divan_lists_its_benchmarks_as_a_tree_or_as_ids() -> None:
     assert DIVAN.parse_list(terse) == ("bench::fold::0", "bench::simple")
 
 
-def test_a_number_of_threads_is_no_part_of_an_id_of_divan() -> None:
+def test_each_number_of_threads_of_divan_is_a_benchmark() -> None:
     tree = "bench\n├─ lock\n│  ├─ t=1\n│  ╰─ t=2\n╰─ one\n"
-    assert DIVAN.parse_list(tree) == ("bench::lock", "bench::one")
+    ids = DIVAN.parse_list(tree)
+    assert ids == ("bench::lock", "bench::one")
+    ids = DIVAN.split(ids, tree)
+    assert ids == ("bench::lock t=1", "bench::lock t=2", "bench::one")
+    assert DIVAN.selection(ids[1]) == ("--exact", "bench::lock", "--threads", "2")
+    assert DIVAN.selection(ids[2]) == ("--exact", "bench::one")
 
 
 @pytest.mark.parametrize(
