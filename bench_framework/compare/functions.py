@@ -69,15 +69,23 @@ def pairs_of(
     comparisons: Iterable[Comparison],
     functions: Sequence[FunctionCounts],
     observations: Sequence[Observation],
+    *,
+    iteration: bool = False,
 ) -> tuple[FunctionsOfPair, ...]:
-    """Return the counted differences of the compared pairs that were counted on both sides."""
+    """Return the counted differences of the compared pairs that were counted on both sides.
+
+    With `iteration`, the counts are those of one iteration of benchmarks.
+    """
     counted = {counts.cell_id for counts in functions}
     pairs = {
         (c.cell_id, c.ref_cell_id): None
         for c in comparisons
         if c.family in ("headline", "exact", "contrast") and {c.cell_id, c.ref_cell_id} <= counted
     }
-    pairs_with_changes = ((pair, changes_between(*pair, functions, observations)) for pair in pairs)
+    pairs_with_changes = (
+        (pair, changes_between(*pair, functions, observations, iteration=iteration))
+        for pair in pairs
+    )
     return tuple(
         FunctionsOfPair(*pair, changes)
         for pair, changes in pairs_with_changes
@@ -90,6 +98,8 @@ def changes_between(
     ref_cell_id: str,
     functions: Sequence[FunctionCounts],
     observations: Sequence[Observation],
+    *,
+    iteration: bool = False,
 ) -> FunctionChanges | None:
     """Return the counted differences between two configurations; `None` if one was not counted."""
     sides = [_side(key, functions, observations) for key in (cell_id, ref_cell_id)]
@@ -104,7 +114,8 @@ def changes_between(
         if abs((change := _change(key, new, old)).difference) >= LEAST_CHANGE * old.total
         and abs(change.difference) > new.uncertainty(key) + old.uncertainty(key)
     ]
-    shared = abs(total) >= LEAST_CHANGE * old.total
+    # Of an iteration, the functions of libraries are known only together, and may have changed the other way.
+    shared = not iteration and abs(total) >= LEAST_CHANGE * old.total
     ranked = sorted(changes, key=lambda c: (-abs(c.difference), c.name))
     return FunctionChanges(
         instructions=new.total,
@@ -113,6 +124,7 @@ def changes_between(
         counts=tuple(_counts(new, old)),
         rest=total - sum(c.difference for c in changes),
         runs=min(1 + len(side.later) for side in (new, old)),
+        iteration=iteration,
     )
 
 
@@ -129,7 +141,7 @@ def _side(
 
 def _change(key: Key, new: _Side, old: _Side) -> FunctionChange:
     mine, other = new.cost(key), old.cost(key)
-    grown = mine.instructions > other.instructions and not _is_of_program(key)
+    grown = mine.instructions > other.instructions and not is_of_program(key)
     return FunctionChange(
         name=key[0],
         module=key[1],
@@ -201,7 +213,7 @@ def _caller(callees: Collection[Key], new: _Side, old: _Side, *, by_calls: bool)
         key = max(sorted(callers), key=lambda caller: callers[caller], default=None)
         if key is None or callers[key] <= 0:
             return ""
-        if _is_of_program(key):
+        if is_of_program(key):
             return key[0]
         visited, level = {*visited, key}, {key}
     return ""
@@ -217,5 +229,6 @@ def _edges(side: _Side, *, by_calls: bool) -> Counter[tuple[Key, Key]]:
     )
 
 
-def _is_of_program(key: Key) -> bool:
+def is_of_program(key: Key) -> bool:
+    """Return whether a function is one of the program, and not of Rust's libraries or an allocator."""
     return not key[1] and not _STANDARD.fullmatch(key[0]) and not allocator_metric(key[0])

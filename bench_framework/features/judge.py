@@ -112,7 +112,9 @@ def judge(
         derived=derived_values.derived_rows(plan, samples, inputs, usable, [*main, *best]),
         gaps=references.gaps(plan, main, samples),
         causes=differing,
-        functions=function_costs.pairs_of(comparisons, functions, observed),
+        functions=function_costs.pairs_of(
+            comparisons, functions, observed, iteration=plan.benches is not None
+        ),
         hypotheses=experiments.hypothesis_tests(plan, every, differing),
         race=race.race_of(plan, samples, looks_taken, groups, main),
         status=_status(plan, main, looks),

@@ -195,17 +195,17 @@ def column_decimals(decimals: Iterable[int]) -> int:
 def in_column(
     value: float,
     unit: tuple[str, float],
-    own: tuple[str, float],
+    natural: tuple[str, float],
     decimals: int,
     digits: int = FEWEST_DIGITS,
 ) -> tuple[str, float, int]:
     """Return the unit, the factor and the decimals of a value in a column: at least `digits` digits.
 
     The returned unit is empty if it is that of the column, `unit`. A value that is far too small or
-    too large for it has its `own` one.
+    too large for it has its `natural` one.
     """
     readable = value == 0 or _LEAST_SHOWN <= abs(value * unit[1]) < _MOST_SHOWN
-    name, factor = ("", unit[1]) if readable or unit == own else own
+    name, factor = ("", unit[1]) if readable or unit == natural else natural
     scaled, least = value * factor, 0 if name else decimals
     if scaled and (factor != 1 or scaled != int(scaled)):  # a count, or bytes, needs no decimals
         least = max(least, digits - 1 - decimal(scaled).adjusted())

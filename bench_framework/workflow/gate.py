@@ -191,7 +191,7 @@ def with_second_record(record: Record, first: Gating, again: Judgement, folder: 
     with Record.open(folder) as second:
         contents = second.contents
         counted: Sequence[GatedPair] = ()
-        if contents.observations:
+        if contents.observations and second.plan.benches is None:
             cells = cells_to_count(second.plan, contents)
             counted = gate.counted_pairs(second.plan, cells, contents)
         accepted, day = accepted_changes(record.plan), record.contents.header.started_at[:10]

@@ -60,4 +60,7 @@ HARNESS: Final = Harness(
     selection=_selection,
     env={"CRITERION_HOME": "{home}"},
     read=_read,
+    once=("--bench", "--test"),
+    crate="criterion",
+    iterates=re.compile("<?criterion::(?:bencher::|Bencher|routine::)"),
 )

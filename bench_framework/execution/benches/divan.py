@@ -100,4 +100,7 @@ HARNESS: Final = Harness(
     # With this variable, divan accepts `--format terse`, which prints whole ids.
     env={"NEXTEST": "1"},
     read=_read,
+    once=("--test",),
+    crate="divan",
+    iterates=re.compile("divan::benchmark::"),
 )

@@ -37,6 +37,9 @@ class Harness:
             accepts, together with those of a listing, are used.
         seconds: duration of a process with each of these options, of a benchmark that sets no time.
         selection: returns the arguments that select one benchmark.
+        once: arguments that run the selected benchmark once, without measuring it.
+        crate: name of its crate in the names of functions.
+        iterates: names of its functions that call the measured code, or into which it is inlined.
         env: variables of all its programs, with ``{home}`` for a private folder.
         read: returns the seconds per iteration, from the folder, the standard output and the id.
             Raises `NoTime`.
@@ -50,6 +53,9 @@ class Harness:
     seconds: tuple[float, ...]
     selection: Callable[[str], tuple[str, ...]]
     read: Callable[[Path, str, str], float]
+    once: tuple[str, ...]
+    crate: str
+    iterates: re.Pattern[str]
     env: Mapping[str, str] = field(default_factory=dict)
     trial: tuple[str, ...] = ()
     split: Callable[[Sequence[str], str], tuple[str, ...]] = lambda ids, _: tuple(ids)
@@ -57,6 +63,10 @@ class Harness:
     def command(self, target: BenchTarget, bench: str) -> tuple[str, ...]:
         """Return the arguments that measure one benchmark for a short time."""
         return ("--bench", *self.selection(bench), *target.options)
+
+    def iteration(self, bench: str) -> tuple[str, ...]:
+        """Return the arguments that run one benchmark once."""
+        return (*self.once, *self.selection(bench))
 
 
 def unique_ids(ids: Sequence[str]) -> tuple[str, ...]:

@@ -32,4 +32,7 @@ HARNESS: Final = Harness(
     seconds=(0.6,),
     selection=lambda bench: ("--exact", bench),
     read=_read,
+    once=(),
+    crate="test",
+    iterates=re.compile("test::(?:bench::|__rust_begin_short_backtrace)"),
 )

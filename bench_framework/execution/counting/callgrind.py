@@ -6,13 +6,14 @@ cost line after ``calls=`` belongs to the callee and is counted in the callee's 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from bench_framework.execution.symbols import MOST_NAMES, grouped_name, plain_name
+from bench_framework.compare.functions import is_of_program
+from bench_framework.execution.symbols import MOST_NAMES, crate_of, grouped_name, plain_name
 from bench_framework.model.record.functions import (
     ALLOCATOR_METRICS,
     UNKNOWN,
@@ -174,6 +175,60 @@ class FunctionCosts:
             tuple(sorted(pairs, key=lambda pair: (-pair.calls, pair))[:MOST_CALLS]),
             instructions.total() - sum(instructions[f] for f in functions),
         )
+
+    def of_iteration(
+        self, cell_id: str, run: int, program: str, iterates: re.Pattern[str], crate: str
+    ) -> FunctionCounts | None:
+        """Return the functions of a program that run in the iteration of a benchmark; `None` if none is known.
+
+        They are the functions `iterates` of the harness `crate`, and those that these call, directly or not. Harness
+        and program share libraries. Those that are called through them only are of the bench target, or of a
+        crate that is called without them. `left_out` has the instructions of libraries that do not call back.
+        """
+        instructions = _grouped(self.instructions)
+        called: Counter[Function] = Counter()
+        inclusive: Counter[tuple[Function, Function]] = Counter()
+        for (caller, callee), number in self.calls.items():
+            pair = _group_of(caller), _group_of(callee)
+            called[pair[1]] += number
+            inclusive[pair] += self.inclusive[caller, callee]
+        callees: dict[Function, set[Function]] = {}
+        for source, sink in inclusive:
+            callees.setdefault(source, set()).add(sink)
+        mine = {f for f in callees.keys() | called.keys() if f[1] == program}
+        first = {f for f in mine if iterates.match(f[0])}
+        harness = {f for f in mine if crate_of(f[0]) == crate}
+        others = {f for f in mine - harness if is_of_program((f[0], ""))}
+        below = _reached(first, callees) & others
+        starts = first | {f for f in below if crate_of(f[0]) == program.replace("-", "_")}
+        direct = _reached(starts, {f: to & (first | others) for f, to in callees.items()})
+        crates = {crate_of(f[0]) for f in direct - first} - {""}
+        reached = direct | {f for f in below if crate_of(f[0]) in crates}
+        left_out = sum(
+            number
+            for (source, sink), number in inclusive.items()
+            if source in reached
+            and sink not in reached
+            and _reached({sink}, callees).isdisjoint(reached | harness)
+        )
+        costs = (
+            FunctionCost(f[0], "", instructions[f], called[f])
+            for f in sorted(reached, key=lambda f: (-instructions[f], f))
+        )
+        return FunctionCounts(cell_id, run, tuple(costs), (), left_out) if first else None
+
+
+def _reached(
+    starts: Iterable[Function], callees: Mapping[Function, Collection[Function]]
+) -> set[Function]:
+    """Return functions and what they call, directly or not."""
+    reached = {*starts}
+    pending = [*reached]
+    while pending:
+        more = {*callees.get(pending.pop(), ())} - reached
+        reached |= more
+        pending += more
+    return reached
 
 
 def read_functions(files: Iterable[Path]) -> FunctionCosts:

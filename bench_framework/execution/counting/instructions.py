@@ -53,8 +53,17 @@ class Counter:
     read: Callable[[Path], tuple[int | Phrase, FunctionCosts | None]]
 
 
-def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str]) -> Counter:
-    """Return the requested counter, tested. Raises `MachineError` (BX250): it cannot count here."""
+def counter(
+    policy: InstructionPolicy,
+    launcher: Launcher,
+    env: Mapping[str, str],
+    *,
+    without_forks: bool = False,
+) -> Counter:
+    """Return the requested counter, tested. With `without_forks`, it ignores forked processes.
+
+    Raises `MachineError` (BX250): it cannot count here.
+    """
     tool = policy.tool
     program = shutil.which(tool, path=env.get("PATH"))
     if program is None:
@@ -73,6 +82,10 @@ def counter(policy: InstructionPolicy, launcher: Launcher, env: Mapping[str, str
         return [*words, *files]
 
     def read(folder: Path) -> tuple[int | Phrase, FunctionCosts | None]:
+        if without_forks:
+            for path in folder.glob("counts.*"):
+                if _BEGAN not in folder.joinpath(f"valgrind{path.suffix}").read_bytes():
+                    path.unlink()
         count = read_valgrind(folder)
         return count, None if isinstance(count, Phrase) else read_functions(folder.glob("counts.*"))
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from bench_framework.errors import MachineError
 from bench_framework.execution import progress
+from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.callgrind import differing
 from bench_framework.execution.counting.single_run import SingleRunner, expected_answer
@@ -34,6 +35,7 @@ from bench_framework.execution.target import Target
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import FAULT_COST, KERNEL_KEYS, WAITING
 from bench_framework.model.phrases import PhraseCode
+from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.declared_metrics import InstructionPolicy
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.record.run import Event, Observation
@@ -54,31 +56,43 @@ def observe_cells(plan: Plan, record: Record, driver: Driver, limit_s: float | N
     """Count instructions and kernel counters of measured cells, and sample their memory.
 
     Counts that the record contains are not repeated. A cell that cannot be counted becomes an
-    observation without values, and an event if the scenario requests the counts. A process with a
-    benchmark is not counted, because its harness decides how often it does the work, nor is
-    the client of a server. `limit_s` is the time limit of all runs that count instructions.
+    observation without values, and an event if the scenario requests the counts. A process that measures a
+    benchmark is not counted, because its harness decides how often it does the work. For the gate, one that
+    runs it once is counted. The client of a server is not counted. `limit_s` is the time limit of all runs
+    that count instructions.
 
     Raises:
         Interrupted: a stop was requested; the record can be continued.
         MachineError: BX250, instructions cannot be counted on this machine.
     """
-    if plan.benches is not None or plan.server:
+    policy = plan.instructions
+    if plan.server or (plan.benches is not None and (policy is None or not policy.optional)):
         return
     targets = [
         target
         for cell in plan.cells
         if cell.role is not Role.CONTROL
-        and (target := _target(record, cell, driver.env)) is not None
+        and (target := _target(record, _once(plan, cell), driver.env)) is not None
     ]
     contents = record.contents
     guard = Guard({item.input_id: item for item in contents.inputs}, contents.builds)
     counting = CountingRuns(plan, record, driver, guard, limit_s)
     if counting.report_changes(*guard.other_programs()):
         return
-    counting.count_kernel(targets)
-    if plan.instructions is not None and targets:
-        counting.count_instructions(targets, plan.instructions)
+    if plan.benches is None:
+        counting.count_kernel(targets)
+    if policy is not None and targets:
+        counting.count_instructions(targets, policy)
     record.sync()
+
+
+def _once(plan: Plan, cell: Cell) -> Cell:
+    """Return the cell of a benchmark with a command that runs it once; another cell is unchanged."""
+    bench = plan.input(cell.input_id).bench
+    if bench is None:
+        return cell
+    words = ((word,) for word in HARNESSES[bench.harness].iteration(bench.id))
+    return replace(cell, command=(*cell.command[: cell.command.index((BIN,)) + 1], *words))
 
 
 def _target(record: Record, cell: Cell, env: Mapping[str, str]) -> Target | None:
@@ -148,7 +162,11 @@ class CountingRuns:
         Raises `MachineError` (BX250): they cannot be counted, and the scenario requests it.
         """
         try:
-            used = instructions.counter(policy, self.driver.launcher, self.driver.env)
+            # criterion starts gnuplot. If it is missing, the forked process ends without exec.
+            benches = self.plan.benches is not None
+            used = instructions.counter(
+                policy, self.driver.launcher, self.driver.env, without_forks=benches
+            )
         except MachineError as error:
             if self.limit_s is not None:
                 self._refuse(targets, policy.tool, error.message)
@@ -202,8 +220,17 @@ class CountingRuns:
             return False
         if observation.status == "timeout" and self.limit_s is not None:
             observation = replace(observation, message=self._limit_reached)
-        if costs is not None:
-            counted = costs.counted(target.cell.id, run, Path(target.argv[0]).name)
+        program = Path(target.argv[0]).name
+        counted = None
+        if (bench := self.plan.input(target.cell.input_id).bench) is not None:
+            # All other counts are those of the harness.
+            observation, harness = replace(observation, values={}), HARNESSES[bench.harness]
+            if costs is not None:
+                entry = (harness.iterates, harness.crate)
+                counted = costs.of_iteration(target.cell.id, run, program, *entry)
+        elif costs is not None:
+            counted = costs.counted(target.cell.id, run, program)
+        if counted is not None:
             first = contents.functions.get((target.cell.id, 1))
             counted = counted if first is None or run == 1 else differing(counted, first)
             self.record.append(lines.FunctionsCounted(counted))

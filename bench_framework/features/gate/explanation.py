@@ -42,7 +42,9 @@ def _explanations(
             continue
         pair = cell_id, baseline.id
         counted = (
-            functions.changes_between(*pair, [*c.functions.values()], c.observations)
+            functions.changes_between(
+                *pair, [*c.functions.values()], c.observations, iteration=plan.benches is not None
+            )
             for c in records
         )
         changes = next((difference for difference in counted if difference is not None), None)

@@ -66,6 +66,8 @@ class FunctionChanges(Fact, kind="functions"):
     """Difference of all other functions together."""
     runs: int = 1
     """Counted runs of each side, the smaller number."""
+    iteration: bool = False
+    """True if the counts are those of one iteration of a benchmark."""
 
     @property
     def same(self) -> bool:

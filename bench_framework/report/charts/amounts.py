@@ -32,8 +32,8 @@ class Unit:
 
     def suited(self, data: ReportData, value: float) -> "Unit":
         """Return this unit, or that of the value if it is far too small or too large for this one."""
-        own = Unit.for_metric(data, value)
-        units = (self.name, self.factor), (own.name, own.factor)
+        natural = Unit.for_metric(data, value)
+        units = (self.name, self.factor), (natural.name, natural.factor)
         name, factor, _ = in_column(value, *units, 0)
         return Unit(name or self.name, factor)
 

@@ -1,10 +1,13 @@
 """Calls of allocators and grouped functions, as read from files of callgrind."""
 
+import re
+
 import pytest
 
 from bench_framework.execution.counting.callgrind import FunctionCosts, differing
 from bench_framework.execution.symbols import grouped_name
 from bench_framework.model.record.functions import CallCount, FunctionCost
+from tests.build import require
 
 HEAD = "events: Ir sysCount sysTime\nsummary: 9670 7 1\n"
 PROGRAM = """
@@ -32,6 +35,35 @@ fn=(6) <tool::Map<u8>>::get::{closure#3}
 1 40
 fn=(7) <tool::Map<u16>>::get::{closure#0}
 1 60
+"""
+ITERATION = """
+ob=(1) /bin/bench
+fn=(1) bench::main
+1 700
+cfn=(2) tool::prepare
+calls=1 0
+1 4000
+cfn=(3) criterion::bencher::Bencher<M>::iter
+calls=1 0
+1 1500
+fn=(2)
+1 4000
+fn=(3)
+1 20
+cfn=(4) tool::parse
+calls=3 0
+1 1480
+cfn=(6) criterion::time::now
+calls=2 0
+1 9000
+fn=(6)
+1 9000
+fn=(4)
+1 500
+cob=(2) /lib/libc.so.6
+cfn=(5) malloc
+calls=3 0
+1 980
 """
 LIBC = """
 ob=(2)
@@ -99,6 +131,20 @@ def test_an_allocator_that_is_not_visible_is_unknown_and_not_zero() -> None:
     hidden = PROGRAM.replace("__rustc::__rust_alloc", "0x00001000").replace("free", "0x00002000")
     hidden = hidden.replace("cfn=(5) malloc", "cfn=(5) tool::inlined")
     assert costs_of(hidden + LIBC).counters() == {"system_calls": 7.0}
+
+
+def test_the_functions_of_an_iteration_are_those_below_the_functions_of_the_harness() -> None:
+    costs = FunctionCosts()
+    costs.read((HEAD + ITERATION).splitlines())
+    harness = re.compile("criterion::bencher::")
+    counted = require(costs.of_iteration("c", 1, "bench", harness, "criterion"))
+    assert counted.functions == (
+        FunctionCost("tool::parse", "", 500, 3),
+        FunctionCost("criterion::bencher::Bencher::iter", "", 20, 1),
+    )
+    # The iteration calls malloc. What the harness does in it, or before it, is not in the record.
+    assert counted.left_out == 980
+    assert costs.of_iteration("c", 1, "bench", re.compile("divan::"), "divan") is None
 
 
 def test_copies_of_a_generic_function_are_one_and_the_program_has_no_module() -> None:

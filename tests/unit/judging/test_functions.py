@@ -1,11 +1,13 @@
 """Functions that differ between two counted configurations, and what is named as their cause."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bench_framework.compare.functions import changes_between
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.record.functions import CallCount, FunctionCost, FunctionCounts
 from bench_framework.model.record.run import Observation
+from bench_framework.text.write import render
 from tests.build import require
 
 Rows = Sequence[tuple[str, str, int, int]]
@@ -61,6 +63,21 @@ def test_equal_programs_name_nothing_although_a_function_has_another_name() -> N
     changes = compared([*renamed, ("tool::tiny", "", 900, 3)])
     assert changes.same
     assert changes.rest == 900
+
+
+def test_the_functions_of_an_iteration_have_no_share_because_those_of_libraries_are_left_out() -> (
+    None
+):
+    functions = [
+        replace(counts(cell, [("tool::parse", "", number, 1)]), left_out=left_out)
+        for cell, number, left_out in (("new", 3800, 100), ("old", 1000, 2300))
+    ]
+    changes = require(changes_between("new", "old", functions, (), iteration=True))
+    assert changes.iteration
+    assert [(c.name, c.share) for c in changes.functions] == [("tool::parse", None)]
+    assert render("function_changes", changes).startswith("in one iteration, instructions +18")
+    same = require(changes_between("old", "old", functions, (), iteration=True))
+    assert render("function_changes", same).startswith("one iteration executes the same")
 
 
 def test_a_difference_within_what_repeated_counts_vary_is_not_named() -> None:
