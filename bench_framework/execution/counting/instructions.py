@@ -84,7 +84,8 @@ def counter(
     def read(folder: Path) -> tuple[int | Phrase, FunctionCosts | None]:
         if without_forks:
             for path in folder.glob("counts.*"):
-                if _BEGAN not in folder.joinpath(f"valgrind{path.suffix}").read_bytes():
+                log = folder / f"valgrind{path.suffix}"
+                if not log.is_file() or _BEGAN not in log.read_bytes():
                     path.unlink()
         count = read_valgrind(folder)
         return count, None if isinstance(count, Phrase) else read_functions(folder.glob("counts.*"))
