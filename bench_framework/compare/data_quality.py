@@ -97,6 +97,8 @@ def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:
         first, second = (plan.variant(v).label for v in (pair.first, pair.second))
         if not pair.fact.built:
             return new_event("BX311.files", first=first, second=second)
+        if plan.revisions is not None:
+            return new_event("BX311.revisions", first=first, second=second)
         effect = render("no_effect", pair.fact)
         return new_event("BX311.builds", first=first, second=second, sentence=effect)
 

@@ -121,7 +121,8 @@ def compare_medians(draft: Comparison, pair: Pair, *, level: float, size: int) -
     estimate = statistics.median(ours) / statistics.median(theirs)
     a = median_interval(ours, reached - 1e-12) or (ours[0], ours[-1])
     b = median_interval(theirs, reached - 1e-12) or (theirs[0], theirs[-1])
-    interval = Interval(estimate, a[0] / b[1], a[1] / b[0], 1 - 2 * (1 - reached))
+    level = max(1 - 2 * (1 - reached), 0.0)  # with a single round, the sum of both errors is 2
+    interval = Interval(estimate, a[0] / b[1], a[1] / b[0], level)
     decision = decide_by_interval(interval, "median", draft.thresholds)
     if reached < requested:
         many = reached >= LEAST_LEVEL

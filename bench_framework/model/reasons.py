@@ -306,6 +306,8 @@ Part = str | int | float | Interval | Difference | Reason
 
 ONE_PROGRAM: Final = Reason(ReasonCode.ONE_PROGRAM)
 """Both sides are equal code with equal commands."""
+BUILT_ALIKE: Final = Reason(ReasonCode.BUILT_ALIKE)
+"""Both sides of a pair of the gate are one program, whatever their rounds show."""
 REACHES_ONE: Final = Reason(ReasonCode.REACHES_ONE)
 """The adjusted interval of a significant difference contains 1."""
 UNSTABLE: Final = Reason(ReasonCode.UNSTABLE)

@@ -26,7 +26,13 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
-from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason, ReasonCode, message
+from bench_framework.model.reasons import (
+    BUILT_ALIKE,
+    NO_USE_OF_INTERVAL,
+    Reason,
+    ReasonCode,
+    message,
+)
 from bench_framework.model.result.gate import GatedPair, Gating, PairState
 from bench_framework.model.result.judgement import Comparison, Judgement, baseline_comparisons
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -36,8 +42,6 @@ LEAST_MEMORY_BYTES: Final = 1 << 20
 """The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
-BUILT_ALIKE: Final = Reason(ReasonCode.BUILT_ALIKE)
-"""Both sides are one program, whatever their rounds show."""
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 

@@ -17,7 +17,7 @@ from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.planned_comparisons import baseline_pairs
-from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
+from bench_framework.model.reasons import BUILT_ALIKE, CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Look
 from bench_framework.model.result.gate import PairState
 from bench_framework.model.result.interim import LookOutcome
@@ -114,7 +114,7 @@ def reopening_looks(plan: Plan, contents: Contents) -> list[Look]:
         p.comparison
         for p in gating.pairs
         if p.metric in timed
-        and compute.BUILT_ALIKE not in p.reasons
+        and BUILT_ALIKE not in p.reasons
         and p.comparison.rounds
         and plan.cell(p.cell_id).input_id in ended
         and p.comparison.reason != CONTROL_DIFFERS

@@ -7,7 +7,7 @@ from typing import Final
 from bench_framework.errors import EXIT_DONE, EXIT_NOT_JUDGED, EXIT_NOT_MEASURED, EXIT_WORSE
 from bench_framework.model.metrics import PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
-from bench_framework.model.reasons import Part, Reason, ReasonCode
+from bench_framework.model.reasons import BUILT_ALIKE, Part, Reason, ReasonCode
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import BudgetState, GatedPair, Gating
 from bench_framework.model.verdict import Verdict
@@ -53,7 +53,7 @@ def _change(pair: GatedPair) -> ChangeKind:
     """Return the change of a pair of a gate that passed."""
     verdict = (pair.again or pair.comparison).verdict
     tolerated = pair.state == "accepted" or (pair.state == "passed" and verdict.worse)
-    same = verdict is Verdict.EQUIVALENT or Reason(ReasonCode.BUILT_ALIKE) in pair.reasons
+    same = verdict is Verdict.EQUIVALENT or BUILT_ALIKE in pair.reasons
     if same or tolerated:
         return ChangeKind.SAME
     return ChangeKind.BETTER if verdict.better and pair.again is None else ChangeKind.NOT_WORSE

@@ -17,7 +17,7 @@ from bench_framework.errors import (
     EXIT_WORSE,
 )
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import REACHES_ONE, Reason, ReasonCode
+from bench_framework.model.reasons import BUILT_ALIKE, REACHES_ONE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import (
@@ -98,6 +98,8 @@ class GateRow:
     """Time spent on measuring the configuration."""
     word: str
     """The state in words."""
+    levels: frozenset[float] = frozenset()
+    """Levels of the intervals in the sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +116,9 @@ class GatePage:
     exit_code: int
     reasons: tuple[str, ...]
     rows: tuple[GateRow, ...]
-    how: str
-    """Level, family, interim analyses and rounds."""
+    rounds: str
+    risk: str = ""
+    """Level, family and interim analyses."""
     remarks: tuple[str, ...] = ()
     """Remarks in addition to the result."""
     arms: str = BOTH_SIDES
@@ -152,6 +155,12 @@ class GatePage:
         """True if no comparison is worse, but a budget is exceeded."""
         return {row.word for row in self.rows if row.state == "worse"} == {_OVER}
 
+    def how(self, rows: Iterable[GateRow]) -> str:
+        """Return how it was measured and judged, with the levels of the intervals in these rows."""
+        levels = frozenset[float]().union(*(row.levels for row in rows))
+        brackets = f"brackets: {format_levels(levels)}" if levels else ""
+        return "; ".join(filter(None, (self.rounds, brackets, self.risk)))
+
     @property
     def annotations(self) -> tuple[str, ...]:
         """The failures of the gate, one line each."""
@@ -174,13 +183,9 @@ def page_of(
     rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
-    order = (*FULL_ROWS, "passed")
     risk, family = format_percent(gating.level), counted(gating.family, "timed comparison")
-    # A row with two measurements states the level of each.
-    once = (pair.comparison for pair in gating.pairs if pair.again is None)
     how = (
-        f"{counted(gating.rounds, 'round')}; {_levels('brackets: {}; ', once)}probability of a "
-        f"false alarm in the first measurement: at most {risk}, for {family} and "
+        f"probability of a false alarm in the first measurement: at most {risk}, for {family} and "
         f"{interim_analyses(gating.looks)}"
     )
     if gating.hosts:
@@ -197,7 +202,8 @@ def page_of(
         result,
         gating.exit_code,
         tuple(map(phrase, gating.reasons)),
-        tuple(sorted(rows, key=lambda row: order.index(row.state))),
+        tuple(sorted(rows, key=lambda row: (*FULL_ROWS, "passed").index(row.state))),
+        counted(gating.rounds, "round"),
         how,
         tuple(map(phrase, gating.remarks)),
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
@@ -282,27 +288,30 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
     return GateRow(where, _MEASUREMENT, "failed", "✕", "x", phrase(failure.reason), took, word)
 
 
-def _levels(form: str, comparisons: Iterable[Comparison | None]) -> str:
-    """Return a form with the levels of the intervals of comparisons; empty without an interval."""
+def _levels(*comparisons: Comparison | None) -> frozenset[float]:
+    """Return the levels of the intervals of comparisons that are judged by rounds."""
     intervals = [c.shown for c in comparisons if c is not None and c.statistic != "exact"]
-    levels = {interval.level for interval in intervals if interval is not None}
-    return form.format(format_levels(levels)) if levels else ""
+    return frozenset(i.level for i in intervals if i is not None and i.bounded)
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     # A page of two revisions names them once.
     text_of = write.clause if plan.revisions is None else write.without_names
     texts = [text_of(claim) if claim else "" for claim in (pair.claim, pair.again_claim)]
+    both = pair.comparison, pair.again
+    if BUILT_ALIKE in pair.reasons:  # its difference is that of an A/A test, which the report has
+        texts = ["", ""]
     parts = [texts[0]] if texts[0] else []
     if texts[1]:
-        first, second = (_levels(" ({})", [c]) for c in (pair.comparison, pair.again))
+        first, second = (f" ({format_levels(x)})" if (x := _levels(c)) else "" for c in both)
         parts = [f"first measurement{first}: {part}" for part in parts]
         parts.append(f"second measurement{second}: {texts[1]}")
     parts += [phrase(reason) for reason in pair.reasons if not _is_stated(pair, reason)]
-    g, sentence = WORDS[(pair.again or pair.comparison).verdict], "; ".join(parts)
-    place = _place(plan, pair.cell_id)
+    g, place = WORDS[(pair.again or pair.comparison).verdict], _place(plan, pair.cell_id)
     word, noun = STATE_WORDS[pair.state], words.noun(pair.metric)
-    return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence or word, seconds, word)
+    sentence = "; ".join(parts) or word
+    levels = _levels(*both) if any(texts) else frozenset[float]()
+    return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence, seconds, word, levels)
 
 
 def _is_stated(pair: GatedPair, reason: Reason) -> bool:
@@ -340,16 +349,9 @@ def fitting(
     }
     while True:
         cut = sum(map(len, rows)) - len(full) - len(passed)
-        given = {
-            "page": page,
-            "full": full,
-            "passed": passed,
-            "cut": cut,
-            "comment": comment,
-            **more,
-        }
+        given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}
         # The template is Markdown, whose filters escape.
-        text = Templates().render(name, given, filters, Markup)
+        text = Templates().render(name, given | more, filters, Markup)
         fits = len(text) <= MOST_COMMENT if comment else len(text.encode()) <= MOST_SUMMARY_BYTES
         if fits or not (full or passed):
             return text
@@ -384,7 +386,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
     if page.passed:
         lines += ["", f"{len(page.passed)} of {counted(page.compared, 'comparison')} passed"]
     again = f"; second measurement: {page.confirmation}" if page.confirmation else ""
-    lines += _wrapped(page.how + again, width, "")
+    lines += _wrapped(page.how(page.full[:most]) + again, width, "")
     return "\n".join(visible(line) for line in lines)
 
 

@@ -11,7 +11,14 @@ from bench_framework.compare.medians import median_interval
 from bench_framework.features.gate import compute as gate, outcome
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, Budget, GatePolicy
-from bench_framework.model.reasons import CONTROL_DIFFERS, UNSTABLE, Reason, ReasonCode, message
+from bench_framework.model.reasons import (
+    BUILT_ALIKE,
+    CONTROL_DIFFERS,
+    UNSTABLE,
+    Reason,
+    ReasonCode,
+    message,
+)
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Failure, Gating
@@ -116,7 +123,7 @@ class TestOneProgram:
     def test_equal_code_cannot_have_become_slower(self) -> None:
         gating = self.judged({"b": 1.2, "control": 1.2}, ("x", "x"))
         assert gating.exit_code == 0
-        assert {(p.state, p.reasons) for p in gating.pairs} == {("passed", (gate.BUILT_ALIKE,))}
+        assert {(p.state, p.reasons) for p in gating.pairs} == {("passed", (BUILT_ALIKE,))}
 
     def test_other_code_can(self) -> None:
         assert self.judged({"b": 1.2}, ("x", "y")).in_state("suspicious")

@@ -15,12 +15,14 @@ from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.declarations import Axis, AxisValue, Experiment
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import Build, Preload
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
+from tests.build import require
 from tests.unit.judging.conftest import Study, with_builds
 
 
@@ -57,6 +59,11 @@ def test_equal_code_is_found_whatever_the_names_of_symbols() -> None:
     assert event.effect == (
         "their comparison is an A/A test; arm=b has no effect compared with arm=a"
     )
+
+    (event,) = data_quality.identical_events(
+        replace(plan, revisions=Revisions("1" * 40, None)), builds
+    )
+    assert require(event.help).startswith("nothing if the change is not meant to affect the program")
 
 
 def test_an_axis_has_no_effect_if_all_its_values_are_one_program() -> None:

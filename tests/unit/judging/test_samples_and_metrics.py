@@ -261,6 +261,14 @@ def test_each_of_two_medians_pays_for_the_other_and_for_the_family(size: int) ->
     assert interval.level == pytest.approx(1 - 0.05 / size)
 
 
+def test_no_interval_of_medians_has_a_negative_level() -> None:
+    draft = Comparison.unjudged("c", "r", "peak_rss", "memory", Thresholds(0.05, 0.01))
+    pair = samples.Pair((1,), (1050.0,), (1000.0,))
+    comparison = medians.compare_medians(draft, pair, level=0.01, size=4)
+    assert require(comparison.shown).level == 0
+    assert comparison.verdict is Verdict.INCONCLUSIVE
+
+
 def test_the_test_for_drift_agrees_with_scipy() -> None:
 
     random = np.random.default_rng(5)

@@ -13,7 +13,7 @@ from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePar
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.reasons import Difference, message
+from bench_framework.model.reasons import BUILT_ALIKE, ONE_PROGRAM, Difference, message
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -31,7 +31,9 @@ def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gating = Gating((), 0.01, 2, 11, 12, 0, ())
     gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
-    assert gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
+    assert (
+        gate.how(gate.rows) == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
+    )
 
 
 def compared(verdict: Verdict, level: float) -> Comparison:
@@ -51,7 +53,7 @@ def test_the_page_states_the_level_of_each_interval() -> None:
     plan = sample().plan
     cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     worse = compared(Verdict.WORSE, 1 - 1e-6), compared(Verdict.WORSE, 0.995)
-    equal = compared(Verdict.EQUIVALENT, 0.975)
+    equal = compared(Verdict.EQUIVALENT, 0.967)
     twice = GatedPair(
         cell.id,
         "wall",
@@ -72,8 +74,24 @@ def test_the_page_states_the_level_of_each_interval() -> None:
     one, two = page_of(twice, once).rows[0].sentence.split("; ")
     assert one.startswith("first measurement (99.9999\u202f% CI): ")
     assert two.startswith("second measurement (99.5\u202f% CI): ")
-    assert "; brackets: 97.5\u202f% CI; " in page_of(twice, once).how
-    assert "; brackets: 97.5 to 99.938\u202f% CI; " in page_of(once, other).how
+    assert "; brackets: 96.7 to 99.9999 % CI; " in comment(page_of(twice, once))
+    assert "; brackets: 96.7 to 99.938 % CI; " in comment(page_of(once, other))
+    # Rows that passed are not on the terminal page.
+    page = " ".join(gate_page.terminal(page_of(twice, once), 80, unicode=True).split())
+    assert "; brackets: 99.5 to 99.9999 % CI; " in page
+    assert "brackets" not in gate_page.terminal(page_of(once), 80, unicode=True)
+
+
+def test_a_row_of_one_program_says_so_once_and_has_no_interval() -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    one = replace(compared(Verdict.INCONCLUSIVE, 0.0), reason=ONE_PROGRAM)
+    pair = GatedPair(cell.id, "peak_rss", 0.05, "passed", one, claim(one), (BUILT_ALIKE,))
+    gating = Gating((pair,), 0.01, 2, 4, 1, 0, ())
+    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    assert text.count("same program") == 1
+    assert "| the same program: both sides were built to the same code |" in text
+    assert "brackets" not in text
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
