@@ -220,6 +220,7 @@ class ReasonCode(StrEnum):
     NO_GATED_CELL = "no-gated-cell"
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"
+    LONE_BENCHES = "lone-benches"
     OUTPUTS_DIFFER = "outputs-differ"
     OUTPUT_VARIES = "output-varies"
 

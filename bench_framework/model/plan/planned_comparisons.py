@@ -1,8 +1,15 @@
 """The comparisons of a plan, which are fixed before the start."""
 
+from collections.abc import Iterable, Iterator
+from typing import Final
+
 from bench_framework.model.plan.declarations import Hypothesis, NamedContrast
-from bench_framework.model.plan.plan import Cell, Plan, Role
+from bench_framework.model.plan.plan import Cell, Hole, Plan, Role
 from bench_framework.model.plan.policies import Metric
+from bench_framework.model.reasons import Reason, ReasonCode
+
+MOST_NAMED: Final = 12
+"""Benchmarks that a remark names."""
 
 
 def baseline_pairs(plan: Plan, input_id: str) -> tuple[tuple[Cell, Cell], ...]:
@@ -82,3 +89,15 @@ def comparisons_planned(plan: Plan) -> int:
         for _, _, metric in contrast_pairs(plan, item.id)
     )
     return (candidates + further) * len(plan.judge.sampled) + contrasts
+
+
+def lone_benches(holes: Iterable[Hole]) -> Iterator[Reason]:
+    """Yield for each side that lacks benchmarks their number, the side and the first names."""
+    names: dict[str, dict[str, None]] = {}
+    for hole in holes:
+        if hole.reason.code is ReasonCode.BENCH_ON_ONE_SIDE:
+            names.setdefault(str(hole.reason.detail), {})[hole.values[-1][1]] = None
+    for side, lone in names.items():
+        listed = (*[*lone][:MOST_NAMED], *(("…",) if len(lone) > MOST_NAMED else ()))
+        detail = (len(lone), side, Reason(ReasonCode.LIST, listed))
+        yield Reason(ReasonCode.LONE_BENCHES, detail)

@@ -14,6 +14,7 @@ from bench_framework.model.plan.benches import Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Cell, Hole, Input, Plan, Role, Values
+from bench_framework.model.plan.planned_comparisons import lone_benches
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import BenchTarget, Build
 from bench_framework.scenario.checks.benches import AXES
@@ -61,7 +62,8 @@ def with_benches(
         failed = next((b for b in builds if not b.ok and b.id not in absent), None)
         text = failed.message if failed is not None else ""
         details = (("cargo", text),) if text else ()
-        raise BuildError("BX270.nothing-to-measure", details=details)
+        lone = Reason(ReasonCode.LIST, tuple(lone_benches(parts.holes)))
+        raise BuildError("BX270.nothing-to-measure", lone=lone, details=details)
     expanded = _budgeted(_expanded(plan, parts), parts)
     specs = tuple(spec for spec in plan.builds if spec.id not in absent)
     observer.notify(Message(_summary(expanded, parts)))

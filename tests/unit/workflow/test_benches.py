@@ -17,6 +17,7 @@ from bench_framework.model.metrics import ITERATION
 from bench_framework.model.plan.arguments import Slot, filled
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Plan, Role
+from bench_framework.model.plan.planned_comparisons import lone_benches
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record.run import BenchTarget, Block, Build
@@ -26,6 +27,7 @@ from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
 from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
 from bench_framework.workflow.scenarios.crate_scenario import CrateOptions
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
 
 BASE, HEAD = "b" * 40, None
@@ -127,6 +129,18 @@ def test_an_id_of_one_side_is_a_hole_and_is_named(folder: Path) -> None:
     )
     assert str(holes["new"].detail).startswith("base bbbbbbb")
     assert messages.texts[0].endswith("; 2 benchmarks without a counterpart: old, new")
+    assert [phrase(reason) for reason in lone_benches(plan.holes)] == [
+        "1 benchmark without a counterpart at working tree: old",
+        "1 benchmark without a counterpart at base bbbbbbb: new",
+    ]
+
+
+def test_many_ids_of_one_side_are_counted(folder: Path) -> None:
+    base: Ids = {"one": ["a", *(f"b{n}" for n in range(20))]}
+    plan, _ = with_benches(*between(plan_of(folder), base, {"one": ["a"]}), Messages())
+    (lone,) = lone_benches(plan.holes)
+    assert phrase(lone).startswith("20 benchmarks without a counterpart at working tree: b0, b1,")
+    assert phrase(lone).endswith(", b11, …")
 
 
 def test_a_target_that_the_base_does_not_have_is_no_failure(folder: Path) -> None:
@@ -145,6 +159,11 @@ def test_a_benchmark_that_changed_its_harness_is_not_compared(folder: Path) -> N
     with pytest.raises(BuildError) as caught:
         with_benches(plan, [base, head], Messages())
     assert caught.value.code == "BX270"
+    assert caught.value.message == (
+        "no benchmark can be measured on both sides: "
+        "1 benchmark without a counterpart at working tree: a, "
+        "1 benchmark without a counterpart at base bbbbbbb: a"
+    )
 
 
 def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) -> None:
