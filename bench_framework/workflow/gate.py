@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from bench_framework import errors
-from bench_framework.compare.cell_state import output_reasons
 from bench_framework.execution.machine.host import this_host_id
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
@@ -20,7 +19,7 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
-from bench_framework.features.gate.question import question_of
+from bench_framework.features.gate.remarks import record_remarks, second_remarks
 from bench_framework.foreign import read_regular
 from bench_framework.model.documents.comparison import comparison_fields, finite
 from bench_framework.model.documents.gate import (
@@ -123,9 +122,8 @@ def gate_record(
         else:
             gating = explained(record.plan, gating, [record.contents])
         ended = (ENDED_EARLY,) if early and not confirm else ()
-        gated = {cell.id for cell in question_of(record.plan).plan.cells}
-        outputs = output_reasons(record.plan, record.contents.events, gated)
-        remarks = (*gating.remarks, *ended, *outputs, *self_test_remarks(results, record))
+        others = record_remarks(record.plan, record.contents)
+        remarks = (*others, *gating.remarks, *ended, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 
@@ -198,6 +196,8 @@ def with_second_record(record: Record, first: Gating, again: Judgement, folder: 
         gating = gate.second_pass(
             record.plan, first, again, second.id, counted, accepted=accepted, day=day
         )
+        remarks = (*gating.remarks, *second_remarks(second.id, contents))
+        gating = replace(gating, remarks=remarks)
         return explained(record.plan, gating, [contents, record.contents])
 
 

@@ -9,6 +9,7 @@ import pytest
 from bench_framework.features.gate import compute as gate, measuring, outcome, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed_by_gate
+from bench_framework.features.gate.remarks import record_remarks, second_remarks
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
@@ -16,7 +17,7 @@ from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.record.run import Build, Look, Observation
+from bench_framework.model.record.run import Build, Look, Observation, Sensors
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.result.interim import LookOutcome
@@ -69,6 +70,20 @@ def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(base:
         gate_page.terminal(page, 200, unicode=True),
     ):
         assert "more memory [" in text
+
+
+def test_the_page_says_that_the_machine_was_disturbed() -> None:
+    example = Study(policy=gate_policy(wall=0.02))
+    busy = Sensors(cpu_capacity_us=100_000, other_cpu_us=90_000)
+    calm = example.contents(example.blocks(log_normal_timing({})))
+    loud = replace(calm, blocks=[replace(block, sensors=busy) for block in calm.blocks])
+    assert list(record_remarks(example.plan, calm)) == []
+    remarks = (*record_remarks(example.plan, loud), *second_remarks("20260101T0000Z-2", loud))
+    gating = replace(gate.first_pass(example.plan, loud), remarks=remarks)
+    page = gate_page.page_of(example.plan, gating, loud.blocks, "20260101T0000Z", "")
+    count = len(loud.blocks)
+    text = f"{count} of {count} samples were disturbed by other load (CPU contention: {count})"
+    assert f"\n- {text}\n- in 20260101T0000Z-2: {text}\n" in gate_page.markdown(page, comment=True)
 
 
 class TestAContinuedRecord:

@@ -63,7 +63,9 @@ def test_equal_code_is_found_whatever_the_names_of_symbols() -> None:
     (event,) = data_quality.identical_events(
         replace(plan, revisions=Revisions("1" * 40, None)), builds
     )
-    assert require(event.help).startswith("nothing if the change is not meant to affect the program")
+    assert require(event.help).startswith(
+        "nothing if the change is not meant to affect the program"
+    )
 
 
 def test_an_axis_has_no_effect_if_all_its_values_are_one_program() -> None:
