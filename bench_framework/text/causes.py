@@ -34,6 +34,12 @@ def part_name(part: TimePart) -> str:
     return part.name if part.kind == "phase" else _PARTS[part.kind]
 
 
+def parts_text(evidence: CauseEvidence) -> str:
+    """Return the parts of a time difference that are not small: ``waiting 55 %, user time 43 %``."""
+    parts = (part for part in evidence.parts if abs(evidence.share(part)) >= LEAST_SHARE)
+    return ", ".join(explained_text(part, evidence) for part in parts)
+
+
 def explained_text(part: TimePart, evidence: CauseEvidence) -> str:
     """Return a part with what explains it: ``system time 60 % (of it, page faults about 85 %)``."""
     text = f"{part_name(part)} {share_text(evidence.share(part))}"

@@ -117,7 +117,7 @@ FILTERS: Final = {
     "share": figures.share,
     "part": causes.part_name,
     "counter": causes.counter_text,
-    "explained": causes.explained_text,
+    "time_parts": causes.parts_text,
     "function_name": functions.name_of,
     "function_change": functions.function_change,
     "condition": builds.condition,

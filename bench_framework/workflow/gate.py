@@ -174,7 +174,8 @@ def confirm_here(
     contents = record.contents
     context = RunContext(
         first_pass=contents.builds,
-        explain_s=MOST_TIMES * contents.elapsed_s if counts and not contents.functions else None,
+        explain_s=MOST_TIMES * contents.elapsed_s,
+        counted=frozenset(cell_id for cell_id, _ in contents.functions),
         pages=False,
         counts=counts,
     )

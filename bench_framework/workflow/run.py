@@ -360,9 +360,9 @@ def _count_for_gate(record: Record, context: RunContext, driver: Driver) -> None
     counts = context.counts and gate.counts_instead(plan, driver.env)
     if counts and (cells := gate.cells_to_count(plan, contents)):
         observe_cells(gate.counting_plan(plan, cells), record, driver)
-    if not plan.confirms or not plan.judge.gate.explain or context.explain_s is None:
+    if not (context.counts and plan.confirms and plan.judge.gate.explain):
         return
-    if worse := gate.worse_cells(plan, contents):
+    if worse := gate.worse_cells(plan, contents) - context.counted:
         limit_s = context.explain_s + gate.MOST_TIMES * contents.elapsed_s
         observe_cells(gate.counting_plan(plan, worse), record, driver, limit_s)
 

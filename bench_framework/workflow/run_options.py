@@ -98,7 +98,8 @@ class RunContext:
         record: a record to continue until the gate can judge, even if it is complete.
         first_pass: builds of the record that this run confirms, which must be the same programs.
         explain_s: time in addition to that of its own rounds in which the confirmation may count what explains
-            a regression; `None`: it is counted already.
+            a regression.
+        counted: cells whose functions are counted already.
         builds: all builds of the plan, made on another machine, in place of building.
         pages: write the pages of the record. The second pass of a gate has only results.
         host: name of this machine in a fleet, empty without one.
@@ -110,7 +111,8 @@ class RunContext:
 
     record: Path | None = None
     first_pass: Sequence[Build] = ()
-    explain_s: float | None = 0.0
+    explain_s: float = 0.0
+    counted: frozenset[str] = frozenset()
     builds: Sequence[Build] = ()
     pages: bool = True
     host: str = ""

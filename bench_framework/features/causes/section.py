@@ -7,7 +7,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.report.blocks import Block, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.text.causes import LEAST_SHARE, counter_text, explained_text, share_text
+from bench_framework.text.causes import LEAST_SHARE, counter_text, parts_text, share_text
 from bench_framework.text.numbers import format_duration, format_percent
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
@@ -58,12 +58,11 @@ def _row(data: ReportData, causes: list[Cause]) -> Row:
     label = " against ".join(map(data.label, evidence.cells))
     if evidence.metric != WALL:
         label += f", {noun(evidence.metric)}"
-    parts = (part for part in evidence.parts if abs(evidence.share(part)) >= LEAST_SHARE)
     sign = MINUS if evidence.difference < 0 else "+"
     return Row.build(
         f"{label}{data.on_input(item, ', input ')}",
         f"{sign}{format_duration(abs(evidence.difference))}",
-        ", ".join(explained_text(part, evidence) for part in parts),
+        parts_text(evidence),
         share_text(evidence.unexplained) if evidence.parts else "unknown",
         ", ".join(counter_text(counter, evidence.fault_cost) for counter in evidence.counters),
         _as_a_cause(causes),

@@ -1,12 +1,21 @@
 """The part of a time difference that the gate names in addition to what was counted."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from bench_framework.features.gate import compute as gate, plans
 from bench_framework.features.gate.explanation import _is_split, _known
 from bench_framework.model.facts.causes import CauseEvidence, Explained, PartKind, TimePart
 from bench_framework.model.metrics import WAITS
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.run import Block
+from bench_framework.text.write import render
+from bench_framework.workflow import run
+from bench_framework.workflow.run_options import RunContext
+from tests.build import require
+from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing
 
 
 def evidence(kind: PartKind, **shares: float) -> CauseEvidence:
@@ -63,3 +72,38 @@ def test_another_pass_says_only_for_what_the_first_one_waited(
 ) -> None:
     assert _known([first, SPLIT]) == used
     assert _known([first]) == first
+
+
+def test_a_regression_is_counted_although_another_configuration_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    example = Study(arms=("a", "b", "c"), policy=gate_policy(wall=0.02))
+
+    def measured(seed: int) -> list[Block]:
+        return example.blocks(log_normal_timing({"b": 1.5, "c": 1.5}, seed=seed))
+
+    first = gate.first_pass(example.plan, example.contents(measured(7)))
+    plan = require(plans.confirmation_plan(example.plan, first, "20260101T0000Z"))
+    record = SimpleNamespace(plan=plan, contents=example.contents(measured(8)))
+    counted: list[set[str]] = []
+
+    def observe(plan: Plan, *_: object) -> None:
+        counted.append({example.arm_of(cell) for cell in plan.cells} - {"a", "control"})
+
+    monkeypatch.setattr(run, "observe_cells", observe)
+    before = frozenset({example.cell("a").id, example.cell("b").id})
+    driver = SimpleNamespace(env={})
+    run._count_for_gate(record, RunContext(counted=before), driver)  # type: ignore[arg-type]
+    run._count_for_gate(record, RunContext(), driver)  # type: ignore[arg-type]
+    run._count_for_gate(record, RunContext(counts=False), driver)  # type: ignore[arg-type]
+    assert counted == [{"c"}, {"b", "c"}]
+
+
+def test_the_line_has_all_parts_of_the_time() -> None:
+    user = TimePart(name="user", kind="user", value=2.0, reference=1.6, difference=0.43)
+    waiting = TimePart(name="waiting", kind="waiting", value=2.0, reference=1.5, difference=0.55)
+    sys = TimePart(name="sys", kind="sys", value=1.0, reference=1.0, difference=0.02)
+    place = replace(evidence("waiting"), parts=(waiting, user, sys))
+    assert render("explanation", None, None, None, place) == (
+        "of the time difference, waiting 55\u202f% (for what: unknown), user time 43\u202f%"
+    )
