@@ -111,11 +111,13 @@ class BlockChecks:
         is_control = target.cell.role is Role.CONTROL and baseline.role is Role.BASELINE
         if block.cell_id == baseline.id or is_control:
             event = varying_answer_event(baseline, event, difference)
-        if warn:
-            option = not plan.scenario_path
+        option = not plan.scenario_path
+        if warn or (option and event.code == code):
             key = "BX334.in-command-line" if option else "BX334.in-scenario"
-            advice = difference and difference.advice(varying=True, option=option)
-            event = replace(amended(event, key, advice=advice), severity="warning")
+            key = key if warn else "BX210.in-command-line"
+            advice = difference and difference.advice(varying=warn, option=option)
+            event = amended(event, key, advice=advice)
+            event = replace(event, severity="warning") if warn else event
         return state.new_event(event)
 
     def _tolerated(

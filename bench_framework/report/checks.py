@@ -223,8 +223,11 @@ _MACHINE: Final[Mapping[str, Callable[[ReportData], Answer]]] = {
 
 def _outputs(data: ReportData) -> Check:
     kind = how_compared(data.plan.answer)
+    if data.plan.benches is not None:
+        return Check("unknown", "outputs", "benchmarks have none")
     if kind == "none":
-        return Check("warn", "outputs", "not compared: the scenario says `none`")
+        rule = ": the scenario says `none`" if data.plan.scenario_path else ""
+        return Check("warn", "outputs", f"not compared{rule}")
     if data.outputs_differ:
         return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")
     bounds = {cell.id for cell in data.plan.cells if cell.role is Role.BOUND}

@@ -232,7 +232,7 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
     elif cell.role is Role.BOUND:
         parts.append("not compared")
     parts.append("" if state.refusal else _mapped_note(data, cell))
-    if data.ahead(cell.input_id) == {cell.id}:
+    if data.plan.revisions is None and data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
 

@@ -141,10 +141,11 @@ def test_a_decision_needs_outputs_that_are_compared(folder: Path) -> None:
     for words in (("--ignore-output",), ("--answer", "none"), ("--answer", "{differs: warn}")):
         done = benchctl(folder, "ab", "--decide", *words, "echo -old", "echo -new", code=2)
         assert "error[BX122]: --decide keeps a program only if its output is equal" in done.stderr
-    document = json.loads(
-        benchctl(folder, "ab", "--decide", "echo -old", "echo -new", "--json", code=1).stdout
-    )
-    assert document["exit_code"] == 1
+    done = benchctl(folder, "ab", "--decide", "echo -old", "echo -new", "--json", code=1)
+    assert json.loads(done.stdout)["exit_code"] == 1
+    assert "error[BX210]" in done.stderr
+    assert "; without --decide, `ab` compares it nevertheless" in " ".join(done.stderr.split())
+    assert "differs: warn" not in done.stderr
     assert not find_records(folder / "results")[1:]
 
 

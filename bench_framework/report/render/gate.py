@@ -127,6 +127,8 @@ class GatePage:
     """Differences of counted runs of the configurations that are worse, one line each."""
     accept: tuple[str, ...] = ()
     """Lines for the file of accepted changes, one per regression."""
+    has_file: bool = True
+    """True if there is a scenario, which can name that file."""
     change: ChangeKind = ChangeKind.FAILED
     """The change that the gate judged, as its result shows it."""
 
@@ -212,6 +214,7 @@ def page_of(
             json.dumps(acceptance(plan, pair) | to_fill_in, ensure_ascii=False)
             for pair in gating.in_state("worse")
         ),
+        bool(plan.scenario_path),
         change,
     )
 

@@ -1,7 +1,7 @@
 """Each section of the catalogue: its form with data, and the line it prints without data."""
 
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from report_sample import tables_in, with_contents, with_judgement, with_plan
@@ -11,6 +11,7 @@ from bench_framework.features.document import build_document, sections
 from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
 from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
 from bench_framework.model.plan.arguments import BIN, INPUT, TUNING, Word
+from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.plan import CacheState, Hole, Role
 from bench_framework.model.plan.published import Published
@@ -289,6 +290,20 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
         "Time at aaaaaaa, ms",
     ]
     assert headline.build(changed) == (table,)
+    assert not any(r.cells[-1].text.endswith("best") for r in table.rows)
+
+
+def test_outputs_that_nothing_compares_name_a_scenario_only_if_there_is_one(
+    data: ReportData,
+) -> None:
+    def outputs(**changes: Any) -> tuple[str, str]:
+        answer = replace(data.plan.answer, compare="none")
+        found = checks.checks(with_plan(data, answer=answer, **changes))
+        return next((c.mark, c.figure) for c in found if c.label == "outputs")
+
+    assert outputs() == ("warn", "not compared: the scenario says `none`")
+    assert outputs(scenario_path="") == ("warn", "not compared")
+    assert outputs(benches=BenchPolicy(("all",))) == ("unknown", "benchmarks have none")
 
 
 def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:
