@@ -14,7 +14,13 @@ from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.description import announced_metrics, axis_values
-from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED, Block, Build, Event
+from bench_framework.model.record.run import (
+    OTHER_OUTPUT,
+    OTHER_OUTPUT_COMPARED,
+    Block,
+    Build,
+    Event,
+)
 from bench_framework.model.result.judgement import CellState, Comparison
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.errors import new_event
@@ -88,6 +94,16 @@ def output_reasons(
         yield Reason(ReasonCode.OUTPUT_VARIES, tuple(dict.fromkeys(varying.values())))
     if any(cell is None or cell.input_id not in varying for cell in cells):
         yield Reason(ReasonCode.OUTPUTS_DIFFER)
+
+
+def first_difference(event: Event) -> tuple[str, ...]:
+    """Return where two outputs differ first, and this line of both; nothing for another event.
+
+    It is the only detail of several lines.
+    """
+    texts = (text.splitlines() for _, text in event.details)
+    known = event.code in (OTHER_OUTPUT, OTHER_OUTPUT_COMPARED)
+    return next((tuple(lines) for lines in texts if known and len(lines) > 1), ())
 
 
 def baseline_failure(plan: Plan, states: Sequence[CellState], input_id: str) -> Reason | None:

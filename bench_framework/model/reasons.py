@@ -186,6 +186,7 @@ class ReasonCode(StrEnum):
 
     # The exit code of the gate.
     PAIRS_FAILED = "pairs-failed"
+    PAIRS_OTHER_OUTPUT = "pairs-other-output"
     PAIRS_WORSE = "pairs-worse"
     PAIRS_WORSE_ON_HOSTS = "pairs-worse-on-hosts"
     EXACT_WORSE = "exact-worse"
@@ -221,6 +222,7 @@ class ReasonCode(StrEnum):
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"
     LONE_BENCHES = "lone-benches"
+    FIRST_DIFFERENCE = "first-difference"
     OUTPUTS_DIFFER = "outputs-differ"
     OUTPUT_VARIES = "output-varies"
 

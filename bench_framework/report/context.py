@@ -330,6 +330,12 @@ class ReportData:
         """Return ``input 10MiB`` for captions, or nothing if there is no other input: the first line states it."""
         return f"{words}{item.name}" if item.name and len(self.plan.inputs) > 1 else ""
 
+    def place(self, cell: Cell) -> str:
+        """Return the label of a configuration, which names only the side at two revisions, with its input."""
+        several = self.plan.revisions is not None
+        where = self.on_input(self.plan.input(cell.input_id), ", ") if several else ""
+        return f"{cell.label}{where}"
+
     def cold(self, item: Input) -> str:
         """Return ``, cold cache`` if every configuration started with one, else nothing."""
         states = [self.state(cell.id) for cell in self.measured(item.id)]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from bench_framework.compare.cell_state import first_difference
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.record.run import Event
 from bench_framework.report.context import ReportData
@@ -17,7 +18,12 @@ MOST_REMARKS: Final = 3
 
 
 def event_text(data: ReportData, event: Event) -> str:
-    """Return the message of an event; that of a failure with its number and the first lines printed."""
+    """Return the message of an event; that of a failure with its number and the first lines printed.
+
+    That of another output has the first line that differs.
+    """
+    if lines := first_difference(event):
+        return f"{event.message}; first difference: {' / '.join(lines)}"
     if event.code != FAILED:
         return event.message
     failed, samples = _counts(data, event)

@@ -22,6 +22,7 @@ from bench_framework.text.numbers import (
     percent_up,
     shortest,
 )
+from bench_framework.text.words import noun
 from bench_framework.units import counted
 
 
@@ -48,6 +49,7 @@ FILES: Final = tuple(
 )
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
+    "metric": noun,
     "percent": format_percent,
     "tenths": partial(format_percent, decimals=1),
     "whole": partial(format_percent, decimals=0),
@@ -108,7 +110,8 @@ class _Part:
             return phrase(self._value)
         if isinstance(self._value, Difference):
             return condition(self._value)
-        return self._value if isinstance(self._value, str) else FORMATS[name](self._value)
+        is_text = isinstance(self._value, str) and name != "metric"
+        return str(self._value) if is_text else FORMATS[name](self._value)
 
 
 class _All(list[_Part]):

@@ -70,6 +70,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
         return _concluded(plan, contents, empty)
     judged = answer(question, contents)
     by_pair = _pairs_of_answer(gated, judged)
+    broken = {id_: c.reason for (id_, _), (c, _) in by_pair.items() if c.verdict in _BROKEN}
     same = same_programs.same_cells(gated, builds)
     uncounted = next((event.message for event in contents.events if event.code == UNCOUNTED), "")
     pairs = []
@@ -80,6 +81,8 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
         grown = judged.medians.get(cell.id, 0.0) - judged.medians.get(baseline.id, 0.0)
         for metric, margin in policy.tolerated.items():
             c, claim = by_pair.get((cell.id, metric)) or _unknown(cell, baseline, metric, margin)
+            if (cell.id, metric) not in by_pair and cell.id in broken:
+                c = replace(c, reason=broken[cell.id])
             state, reason = pair_state(c, margin, policy, grown)
             one_program = frozenset((cell.id, baseline.id)) in same and c.family != "exact"
             if one_program and state not in ("failed", "not-comparable"):

@@ -62,7 +62,12 @@ def _change(pair: GatedPair) -> ChangeKind:
 def conclude(gating: Gating, policy: GatePolicy) -> Gating:
     """Return the gate with its exit code and reasons. 3 precedes 1, and 1 precedes 4."""
     code, reasons = EXIT_DONE, list[Reason]()
-    failed = _counted(ReasonCode.PAIRS_FAILED, gating.in_state("failed"))
+    pairs = gating.in_state("failed")
+    other = [pair for pair in pairs if pair.comparison.verdict is Verdict.OTHER_OUTPUT]
+    failed = (
+        *_counted(ReasonCode.PAIRS_FAILED, [pair for pair in pairs if pair not in other]),
+        *_counted(ReasonCode.PAIRS_OTHER_OUTPUT, other),
+    )
     for exit_code, lines in (
         (EXIT_NOT_MEASURED, (*failed, *_budgets(gating, "failed"), *_failures(gating))),
         (EXIT_WORSE, (*_worse(gating), *_budgets(gating, "over"))),

@@ -1,21 +1,27 @@
 """What the reader of a gate should know of its records besides the comparisons."""
 
 from collections.abc import Iterator
+from typing import Final
 
-from bench_framework.compare.cell_state import output_reasons
+from bench_framework.compare.cell_state import first_difference, output_reasons
 from bench_framework.compare.data_quality import contention_events
 from bench_framework.compare.samples import collect
 from bench_framework.features.gate.question import question_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.planned_comparisons import lone_benches
 from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.record.run import OTHER_OUTPUT
 from bench_framework.store.journal import Contents
+
+MOST_DIFFERENCES: Final = 3
+"""Most outputs whose first difference is a remark."""
 
 
 def record_remarks(plan: Plan, contents: Contents) -> Iterator[Reason]:
     """Yield remarks on outputs, benchmarks of one side, and other load in the first measurement."""
     gated = {cell.id for cell in question_of(plan).plan.cells}
     yield from output_reasons(plan, contents.events, gated)
+    yield from _other_outputs(plan, contents)
     yield from lone_benches(plan.holes)
     yield from _disturbances(contents)
 
@@ -24,6 +30,18 @@ def second_remarks(record_id: str, contents: Contents) -> Iterator[Reason]:
     """Yield a remark on other load in the second measurement."""
     for reason in _disturbances(contents):
         yield Reason(ReasonCode.IN_RECORD, (record_id, reason))
+
+
+def _other_outputs(plan: Plan, contents: Contents) -> Iterator[Reason]:
+    """Yield the first difference of each output that is not compared, and what to do."""
+    events = [event for event in contents.events if event.code == OTHER_OUTPUT and event.cell_id]
+    for event in events[:MOST_DIFFERENCES]:
+        if lines := first_difference(event):
+            cell = plan.cell(event.cell_id or "")
+            where = plan.input(cell.input_id).name or cell.label
+            yield Reason(ReasonCode.FIRST_DIFFERENCE, lines, where)
+    if events and events[0].help:
+        yield message(events[0].help)
 
 
 def _disturbances(contents: Contents) -> Iterator[Reason]:

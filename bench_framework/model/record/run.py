@@ -322,6 +322,7 @@ class Event:
     details: tuple[tuple[str, str], ...] = ()
 
 
+OTHER_OUTPUT: Final = "BX210"
 OTHER_OUTPUT_COMPARED: Final = "BX334"
 
 

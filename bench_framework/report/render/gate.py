@@ -68,6 +68,7 @@ RESULTS: Final = {
     EXIT_INTERRUPTED: ("·", "-", "interrupted"),
 }
 """Glyph, its replacement in ASCII, and the words of each result, by exit code."""
+OUTPUTS_DIFFER: Final = "outputs differ"
 BUDGETS_EXCEEDED: Final = "budgets exceeded"
 """The result in place of regressions if no comparison is worse."""
 _OVER: Final = "over budget"
@@ -193,7 +194,7 @@ def page_of(
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
     to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
-    result, accepted = _result(plan, gating), len(gating.in_state("accepted"))
+    result, accepted = _result(plan, gating, change), len(gating.in_state("accepted"))
     if gating.exit_code == EXIT_DONE and accepted:
         result += f", with {counted(accepted, 'accepted change')} for the worse"
     return GatePage(
@@ -205,8 +206,8 @@ def page_of(
         gating.exit_code,
         tuple(map(phrase, gating.reasons)),
         tuple(sorted(rows, key=lambda row: (*FULL_ROWS, "passed").index(row.state))),
-        counted(gating.rounds, "round"),
-        how,
+        counted(gating.rounds, "round") if gating.rounds else "nothing was timed",
+        how if gating.rounds else "",
         tuple(map(phrase, gating.remarks)),
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
         tuple(_causes(plan, gating)),
@@ -232,9 +233,10 @@ def explanation(item: Explanation) -> str:
     return write.render("explanation", item.changes, item.reason, item.build, item.place)
 
 
-def _result(plan: Plan, gating: Gating) -> str:
+def _result(plan: Plan, gating: Gating, change: ChangeKind) -> str:
     """Return the result, which names the few comparisons that are worse or could not be judged."""
-    result = f"Benchmarks: {RESULTS[gating.exit_code][2]}"
+    differ = gating.exit_code == EXIT_NOT_MEASURED and change is ChangeKind.WORSE
+    result = f"Benchmarks: {OUTPUTS_DIFFER if differ else RESULTS[gating.exit_code][2]}"
     pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
     cells = [(pair.metric, pair.cell_id) for pair in pairs]
     if gating.exit_code == EXIT_WORSE and not pairs:
@@ -320,7 +322,9 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
 def _is_stated(pair: GatedPair, reason: Reason) -> bool:
     """Return whether the sentence of a pair contains a reason."""
     c = pair.comparison
-    if pair.claim is None or c.verdict is Verdict.OTHER_OUTPUT or reason == REACHES_ONE:
+    if c.verdict is Verdict.OTHER_OUTPUT and pair.claim is not None:
+        return reason.code is ReasonCode.OTHER_OUTPUT
+    if pair.claim is None or reason == REACHES_ONE:
         return False
     open_ = c.verdict is Verdict.INCONCLUSIVE
     return reason == c.reason or (open_ and reason.code in _IN_SENTENCE)
@@ -345,11 +349,7 @@ def fitting(
 ) -> str:
     """Return Markdown with as many rows of both kinds as a comment or a step summary can have."""
     full, passed = map(list, rows)
-    filters: dict[str, Callable[..., Any]] = {
-        "md": markdown_cell,
-        "code": code_line,
-        "clock": format_clock,
-    }
+    filters = dict[str, Callable[..., Any]](md=markdown_cell, code=code_line, clock=format_clock)
     while True:
         cut = sum(map(len, rows)) - len(full) - len(passed)
         given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}

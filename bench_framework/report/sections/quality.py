@@ -108,7 +108,8 @@ def _notes(data: ReportData) -> tuple[Sentence, ...]:
 
 
 def _event(data: ReportData, event: Event) -> Sentence:
-    where = next((f" ({c.label})" for c in data.plan.cells if c.id == event.cell_id), "")
+    cell = next((cell for cell in data.plan.cells if cell.id == event.cell_id), None)
+    where = f" ({data.place(cell)})" if cell is not None else ""
     parts = [f"{event.severity} {event.code}{where}: {event_text(data, event)}"]
     parts += [f"Effect: {event.effect}"] if event.effect else []
     parts += [f"Fix: {event.help}"] if event.help else []

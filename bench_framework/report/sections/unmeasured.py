@@ -48,7 +48,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
 def how_sure(data: ReportData) -> tuple[Block, ...]:
     """Return the checks, failures, excluded combinations, warnings, and untested conditions."""
     cells = [cell for item in data.plan.inputs for cell in data.arms(item.id)]
-    refused = [cell.label for cell in cells if data.state(cell.id).state in _WORDS]
+    refused = [data.place(cell) for cell in cells if data.state(cell.id).state in _WORDS]
     lines = []
     if refused:
         several = "s have" if len(refused) > 1 else " has"

@@ -17,7 +17,7 @@ from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.record.run import Build, Look, Observation, Sensors
+from bench_framework.model.record.run import Build, Event, Look, Observation, Sensors
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.result.interim import LookOutcome
@@ -84,6 +84,37 @@ def test_the_page_says_that_the_machine_was_disturbed() -> None:
     count = len(loud.blocks)
     text = f"{count} of {count} samples were disturbed by other load (CPU contention: {count})"
     assert f"\n- {text}\n- in 20260101T0000Z-2: {text}\n" in gate_page.markdown(page, comment=True)
+
+
+def test_the_comment_of_another_output_has_the_first_difference_and_what_to_do() -> None:
+    example = Study(sizes=(1, 2), policy=gate_policy(wall=0.02, peak_rss=0.05))
+    cell = example.cell("b", 1)
+    blocks = changed(example.blocks(log_normal_timing({})), cell.id, status="other-output")
+    lines = "line 1, saved in raw/diff/b.txt\na: 17 unique\nb: 17 <b>numbers</b>"
+    event = Event(
+        *("BX210", "b prints a different result from a", "error", cell.id),
+        help="correct the program",
+        details=(("digest", "1 ≠ 2"), ("first difference", lines)),
+    )
+    contents = replace(example.contents(blocks), events=[event], looks=[])
+    gating = gate.first_pass(example.plan, contents)
+    gating = replace(gating, remarks=tuple(record_remarks(example.plan, contents)))
+    change = outcome.gate_change(gating, example.plan.judge.gate)
+    page = gate_page.page_of(example.plan, gating, (), "20260101T0000Z", "", change)
+    text = gate_page.markdown(page, comment=True)
+    assert page.result == "Benchmarks: outputs differ"
+    assert "\n- 1 comparison: not compared, because the outputs differ\n" in text
+    assert (
+        "- 1MiB: the output differs first in line 1, saved in raw/diff/b.txt / a: 17 unique" in text
+    )
+    assert "<b>" not in text
+    assert "\n- correct the program\n" in text
+    rows = {(row.cell, row.metric): row.sentence for row in page.rows}
+    assert (
+        rows["b, 1MiB", "time"] == "b printed a different result than a; its time is not compared"
+    )
+    assert rows["b, 1MiB", "memory"] == "output differs from the baseline's"
+    assert page.how(page.rows) == "nothing was timed"
 
 
 class TestAContinuedRecord:

@@ -293,6 +293,22 @@ def test_two_revisions_are_one_table_with_a_row_for_each_configuration(data: Rep
     assert not any(r.cells[-1].text.endswith("best") for r in table.rows)
 
 
+def test_another_output_has_its_input_and_the_first_line_that_differs(data: ReportData) -> None:
+    cell = next(cell for cell in data.plan.cells if cell.role is Role.CANDIDATE)
+    details = (("first difference", "line 1\na: 17 unique\nb: 17 numbers"),)
+    event = Event("BX210", "b prints a different result from a", "error", cell.id, details=details)
+    changed = with_contents(with_plan(data, revisions=Revisions("a" * 40, None)), events=[event])
+    bullets = [
+        b for s in build_document(changed).sections for b in s.blocks if isinstance(b, Bullets)
+    ]
+    items = [item.text for block in bullets for item in block.items]
+    (text,) = [text for text in items if "error BX210" in text]
+    assert text.startswith(
+        f"error BX210 ({cell.label}, {changed.plan.input(cell.input_id).name}): "
+    )
+    assert "; first difference: line 1 / a: 17 unique / b: 17 numbers." in text
+
+
 def test_outputs_that_nothing_compares_name_a_scenario_only_if_there_is_one(
     data: ReportData,
 ) -> None:
