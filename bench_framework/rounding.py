@@ -104,7 +104,10 @@ def rounded(
 
 def three_digits(value: float) -> int:
     """Return the number of decimals with which a positive value has three significant digits."""
-    return max(0, 2 - decimal(value).adjusted()) if value > 0 else EXACT_DECIMALS
+    # 0.9998 is printed as 1.00: it is rounded before its digits are counted.
+    return (
+        max(0, 2 - Context(prec=3).plus(decimal(value)).adjusted()) if value > 0 else EXACT_DECIMALS
+    )
 
 
 def _at(estimate: float, lo: float, hi: float, decimals: int) -> Rounded:

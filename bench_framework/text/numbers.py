@@ -23,6 +23,7 @@ from bench_framework.rounding import (
     decimals_of,
     plain,
     rounded,
+    three_digits,
 )
 from bench_framework.units import DURATION_UNITS, MINUS, PER_SECOND, SIZE_UNITS, THIN_SPACE
 
@@ -153,7 +154,7 @@ def show_factor(ratio: float, lo: float, hi: float, margin: float, *, keep: bool
     """Return a factor such as 1.82 with three digits, or more where the verdict needs them."""
     if hi > LARGEST_RATIO:
         return show_ratio(ratio, lo, hi, margin, keep=keep)
-    start = max(0, LEAST_DECIMALS - decimal(ratio).adjusted())
+    start = three_digits(ratio)
     return interval_text(rounded(ratio, lo, hi, margin=margin, keep=keep, start=start))
 
 

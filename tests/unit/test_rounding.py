@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 
 from bench_framework.rounding import decimals_of, rounded, up_to_two_digits
+from bench_framework.text.numbers import show_factor
 
 
 @pytest.mark.parametrize(
@@ -43,3 +44,13 @@ def test_an_exact_ratio_has_three_decimals_or_more_for_its_verdict() -> None:
 )
 def test_a_detectable_effect_is_rounded_up(value: float, expected: str) -> None:
     assert up_to_two_digits(value) == Decimal(expected)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "expected"), [(0.9998, "1.00"), (0.9872, "0.987"), (9.997, "10.0"), (1.0002, "1.00")]
+)
+def test_a_factor_has_three_digits_also_if_it_is_rounded_to_one_more_place(
+    ratio: float, expected: str
+) -> None:
+    text = show_factor(ratio, 0.8 * ratio, 1.2 * ratio, 0.02, keep=False)
+    assert text.estimate == expected

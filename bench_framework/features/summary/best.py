@@ -41,7 +41,7 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         question, cells = view.plan.question, group.cell_ids
         return Claim(question, metric=metric, scope=scope, cells=cells, fact=nothing)
     leader, *others = view.leaders(group)
-    compared_ids = (c.id for c in view.compared(group.input_id) if not view.is_duplicate(c.id))
+    compared_ids = [c.id for c in view.compared(group.input_id) if not view.is_duplicate(c.id)]
     behind = [c for c in compared_ids if c not in group.cell_ids]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = view.pair(candidate, baseline.id, metric)
@@ -49,6 +49,7 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         members=view.labels((leader, *others)),
         is_baseline=leader == baseline.id,
         leading=leading,
+        of_two=leader == baseline.id and len(compared_ids) == len((leader, candidate)),
         among=view.choice(),
         equivalent_within=_equivalent_within(view, baseline.id, others)
         if leader == baseline.id
@@ -140,7 +141,7 @@ class _Choice(NamedTuple):
 
 
 def recommendations(view: SummaryView) -> Iterator[Claim]:
-    """Yield the variant to use on each input, or on all inputs if it is the same."""
+    """Yield the variant to use on each input, once for inputs on which it is the same."""
     if view.plan.revisions is not None or view.outputs_differ:
         return  # Revisions of one program, or programs with different work, are no choice.
     chosen = [

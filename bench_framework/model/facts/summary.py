@@ -25,6 +25,8 @@ class Best(Fact, kind="main"):
     """True if the first one is the baseline. The claim is then about the next variant."""
     leading: bool = False
     """True for the input that the summary is about."""
+    of_two: bool = False
+    """True if there are only this baseline and the variant of the claim."""
     among: tuple[str, ...] = ()
     """The values to which the scenario restricts the choice."""
     some_better: bool = False

@@ -17,7 +17,7 @@ from bench_framework.errors import (
     EXIT_WORSE,
 )
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import BUILT_ALIKE, REACHES_ONE, Reason, ReasonCode
+from bench_framework.model.reasons import BUILT_ALIKE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import (
@@ -324,7 +324,7 @@ def _is_stated(pair: GatedPair, reason: Reason) -> bool:
     c = pair.comparison
     if c.verdict is Verdict.OTHER_OUTPUT and pair.claim is not None:
         return reason.code is ReasonCode.OTHER_OUTPUT
-    if pair.claim is None or reason == REACHES_ONE:
+    if pair.claim is None:
         return False
     open_ = c.verdict is Verdict.INCONCLUSIVE
     return reason == c.reason or (open_ and reason.code in _IN_SENTENCE)

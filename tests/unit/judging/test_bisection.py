@@ -243,11 +243,10 @@ def test_lines_name_the_commit_and_its_change() -> None:
         "commit", 0, 8, 4, 0.01, outcome="good", comparisons=(comparison(1), comparison(1.3))
     )
     text = sentences.line_after(search, step)
-    assert text.startswith(f"{mid} is on the side of good, {low}: {high} has ")
+    assert text.startswith(f"{mid} is on the side of good, {low}: {high} against {mid}: ")
     assert "30" in text
-    assert text.endswith(f" against {mid}")
     step = replace(step, outcome="bad", comparisons=(comparison(1.3), comparison(1)))
-    assert f"{mid} has " in sentences.line_after(search, step)
+    assert f"{mid} against {low}: " in sentences.line_after(search, step)
     step = SearchStep("commit", 0, 8, 4, 0, outcome="bad", reason=Reason(ReasonCode.SAME_CODE))
     assert (
         sentences.line_after(search, step) == f"{mid} is on the side of bad, {high}: the same code"

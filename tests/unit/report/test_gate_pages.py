@@ -13,7 +13,7 @@ from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePar
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.reasons import BUILT_ALIKE, ONE_PROGRAM, Difference, message
+from bench_framework.model.reasons import BUILT_ALIKE, ONE_PROGRAM, REACHES_ONE, Difference, message
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -92,6 +92,18 @@ def test_a_row_of_one_program_says_so_once_and_has_no_interval() -> None:
     assert text.count("same program") == 1
     assert "| the same program: both sides were built to the same code |" in text
     assert "brackets" not in text
+
+
+def test_the_reason_of_an_inconclusive_pair_is_stated_once() -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    c = replace(compared(Verdict.INCONCLUSIVE, 0.99), reason=REACHES_ONE)
+    pair = GatedPair(
+        cell.id, "wall", 0.02, "not-judged", c, replace(claim(c), reason=c.reason), (REACHES_ONE,)
+    )
+    gating = Gating((pair,), 0.01, 2, 4, 12, 4, ())
+    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    assert text.count("not for the average of the record") == 1
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
