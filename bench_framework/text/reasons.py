@@ -79,7 +79,6 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "completed": partial(counted, noun="completed round"),
     "commits": partial(counted, noun="commit"),
     "crates": partial(counted, noun="crate"),
-    "benchmarks": partial(counted, noun="benchmark"),
     "comparisons": partial(counted, noun="comparison"),
     "budgets": partial(counted, noun="budget"),
     "configurations": partial(counted, noun="configuration"),

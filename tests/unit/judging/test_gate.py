@@ -17,7 +17,8 @@ from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.record.run import Build, Event, Look, Observation, Sensors
+from bench_framework.model.record.run import Build, Event, Look, Observation
+from bench_framework.model.record.sensors import Sensors
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import Gating
 from bench_framework.model.result.interim import LookOutcome
