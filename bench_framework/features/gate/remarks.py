@@ -1,4 +1,4 @@
-"""What the reader of a gate should know of its records besides the comparisons."""
+"""Remarks of a gate on its records, in addition to the comparisons."""
 
 from collections.abc import Iterator
 from typing import Final

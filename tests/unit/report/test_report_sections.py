@@ -314,8 +314,8 @@ def test_outputs_that_nothing_compares_name_a_scenario_only_if_there_is_one(
 ) -> None:
     def outputs(**changes: Any) -> tuple[str, str]:
         answer = replace(data.plan.answer, compare="none")
-        found = checks.checks(with_plan(data, answer=answer, **changes))
-        return next((c.mark, c.figure) for c in found if c.label == "outputs")
+        items = checks.checks(with_plan(data, answer=answer, **changes))
+        return next((c.mark, c.figure) for c in items if c.label == "outputs")
 
     assert outputs() == ("warn", "not compared: the scenario says `none`")
     assert outputs(scenario_path="") == ("warn", "not compared")
