@@ -25,9 +25,9 @@ from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
+from bench_framework.text.reasons import phrase
 from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
 from bench_framework.workflow.scenarios.crate_scenario import CrateOptions
-from bench_framework.text.reasons import phrase
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
 
 BASE, HEAD = "b" * 40, None
