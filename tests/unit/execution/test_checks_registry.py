@@ -107,4 +107,5 @@ def test_each_text_of_a_check_is_used() -> None:
         cases = [name for name, texts in entries.items() if isinstance(texts, dict)]
         used = [case for case in cases if f'"{check}.{case}"' in source]
         assert used == cases or {*cases} == of_folders, check
+        assert cases or check in CHECKS, check
         assert "passed" not in entries or check in CHECKS

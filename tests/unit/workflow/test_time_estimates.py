@@ -97,9 +97,10 @@ def test_detectable_effects_follow_from_the_noise_of_the_record(tmp_path: Path) 
         longer, looks, [record(plan_of(tmp_path, name="other"), 0.1, 0.04)], rounds=160
     )
     assert (resolution.record, resolution.pairs) == ("other/1", 2)
+    strict = plan.judge.level / (len(looks.rounds) * looks.family)
     assert resolution.by_metric == {
         metric: pytest.approx(
-            math.expm1(minimum_detectable_effect(0.02, looks.strict, plan.judge.epsilon))
+            math.expm1(minimum_detectable_effect(0.02, strict, plan.judge.epsilon))
         )
         for metric in ("wall", "cpu")
     }
