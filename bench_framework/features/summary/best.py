@@ -77,13 +77,18 @@ def _equivalent_within(view: SummaryView, base_id: str, others: Sequence[str]) -
 def _nothing(view: SummaryView, group: BestGroup) -> facts.Nothing:
     """Return why an input has no conclusive comparison."""
     baseline = view.plan.baseline_cell(group.input_id)
-    others = counts(
+    of_others = [
         c
         for c in view.judgement.comparisons
         if baseline is not None
         and c.ref_cell_id == baseline.id
         and c.metric != group.metric
         and c.family != "control"
+    ]
+    only = {c.metric: view.evidence(c) for c in of_others}
+    others = tuple(
+        replace(count, only=only[count.metric]) if count.total == 1 else count
+        for count in counts(of_others)
     )
     if reasons := _reasons(view, group):
         more = max(0, len(reasons) - MOST_REASONS)

@@ -49,6 +49,8 @@ class Counts:
     worse: int
     better: int
     total: int
+    only: Evidence | None = None
+    """The comparison, if there is only one."""
 
 
 class Nothing(Fact, kind="nothing"):
