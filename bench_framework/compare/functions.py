@@ -1,6 +1,5 @@
 """Functions whose counted costs differ between two configurations (docs/method.md#functions-that-differ)."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,10 +15,11 @@ from bench_framework.model.facts.functions import (
 )
 from bench_framework.model.record.functions import (
     ALLOCATOR_METRICS,
-    UNKNOWN,
     FunctionCost,
     FunctionCounts,
+    Key,
     allocator_metric,
+    is_of_program,
 )
 from bench_framework.model.record.run import Observation
 from bench_framework.model.result.judgement import Comparison
@@ -30,14 +30,6 @@ LEAST_COUNT_SHARE: Final = 0.01
 """The same as a share of the count of the reference."""
 MOST_STEPS: Final = 12
 """Most steps from a library's function to the function of the program that calls it."""
-_STANDARD: Final = re.compile(
-    r"(?:<?(?:&|\*|mut |const |dyn |\[|\()*)*(?:core|alloc|std|hashbrown|__rustc|compiler_builtins|memchr)::.*|"
-    r"<(?:&|\*|mut |const |dyn |\[|\()*(?:[ui](?:8|16|32|64|128|size)|f32|f64|bool|char|str|_)\b.* as "
-    r"(?:core|alloc|std)::.*|__rust_.*|_?start|\(below main\)|" + re.escape(UNKNOWN)
-)
-"""Functions of Rust's libraries, which are compiled into the program."""
-Key = tuple[str, str]
-"""Name and module of a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +219,3 @@ def _edges(side: _Side, *, by_calls: bool) -> Counter[tuple[Key, Key]]:
             for c in side.first.calls
         }
     )
-
-
-def is_of_program(key: Key) -> bool:
-    """Return whether a function is one of the program, and not of Rust's libraries or an allocator."""
-    return not key[1] and not _STANDARD.fullmatch(key[0]) and not allocator_metric(key[0])

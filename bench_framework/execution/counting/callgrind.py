@@ -12,7 +12,6 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from bench_framework.compare.functions import is_of_program
 from bench_framework.execution.symbols import MOST_NAMES, crate_of, grouped_name, plain_name
 from bench_framework.model.record.functions import (
     ALLOCATOR_METRICS,
@@ -22,6 +21,7 @@ from bench_framework.model.record.functions import (
     FunctionCounts,
     allocator_metric,
     is_inside_allocator,
+    is_of_program,
 )
 
 INSTRUCTIONS_EVENT: Final = "Ir"

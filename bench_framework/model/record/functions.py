@@ -33,6 +33,20 @@ _INSIDE: Final = re.compile(r"(?:_rjem_|je_|_?mi_|snmalloc|sn_|rpmalloc|tc_|tcma
 ALLOCATOR_METRICS: Final = tuple(_ALLOCATOR)
 """Metrics that count calls of the allocator."""
 
+_STANDARD: Final = re.compile(
+    r"(?:<?(?:&|\*|mut |const |dyn |\[|\()*)*(?:core|alloc|std|hashbrown|__rustc|compiler_builtins|memchr)::.*|"
+    r"<(?:&|\*|mut |const |dyn |\[|\()*(?:[ui](?:8|16|32|64|128|size)|f32|f64|bool|char|str|_)\b.* as "
+    r"(?:core|alloc|std)::.*|__rust_.*|_?start|\(below main\)|" + re.escape(UNKNOWN)
+)
+"""Functions of Rust's libraries, which are compiled into the program."""
+Key = tuple[str, str]
+"""Name and module of a function."""
+
+
+def is_of_program(key: Key) -> bool:
+    """Return whether a function is one of the program, and not of Rust's libraries or an allocator."""
+    return not key[1] and not _STANDARD.fullmatch(key[0]) and not allocator_metric(key[0])
+
 
 def allocator_metric(name: str) -> str:
     """Return the metric that counts the calls of a function, or an empty text."""
