@@ -24,7 +24,7 @@ SCENARIO = """
 version: 1
 name: inputs
 question: Which order is faster?
-worker: {{command: [./program, "{{input}}"]}}
+worker: {{command: [./program]}}
 axes: {{order: [up, down]}}
 baseline: {{order: up}}
 env: {{ORDER: "{{order}}"}}
@@ -65,7 +65,8 @@ def benchctl(tmp_path: Path, hyperfine: str) -> Benchctl:
     env = processes.isolated(tmp_path, BENCHCTL_HYPERFINE=hyperfine)
 
     def call(*words: str, text: str, code: int = 0, folder: Path = tmp_path) -> Done:
-        (folder / "inputs.yaml").write_text(SCENARIO.format(text=text))
+        command_line = "" if "\ncommand: " in text else 'command: ["{bin}", "{input}"]'
+        (folder / "inputs.yaml").write_text(SCENARIO.format(text=f"{text}\n{command_line}"))
         command, *more = words
         words = (command, "inputs.yaml", *more)
         return processes.benchctl(tmp_path, *words, env=env, cwd=folder, code=code)
