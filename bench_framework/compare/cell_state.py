@@ -101,7 +101,7 @@ def first_difference(event: Event) -> tuple[str, ...]:
 
     It is the only detail of several lines.
     """
-    texts = (text.splitlines() for _, text in event.details)
+    texts = (text.split("\n") for _, text in event.details)
     known = event.code in (OTHER_OUTPUT, OTHER_OUTPUT_COMPARED)
     return next((tuple(lines) for lines in texts if known and len(lines) > 1), ())
 

@@ -1,6 +1,7 @@
 """The gate of a record: check it, confirm possible regressions, write the files for CI."""
 
 import contextlib
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,7 +22,7 @@ from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.features.gate.remarks import record_remarks, second_remarks
 from bench_framework.foreign import read_regular
-from bench_framework.model.documents.comparison import comparison_fields, finite
+from bench_framework.model.documents.comparison import comparison_fields
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
     BudgetDocument,
@@ -321,9 +322,14 @@ def _labels(plan: Plan, cell_id: str) -> tuple[str, str]:
 
 
 def _budget(plan: Plan, finding: BudgetFinding) -> BudgetDocument:
-    budget, interval = finding.budget, (finding.value, finite(finding.lo), finite(finding.hi))
+    budget, interval = finding.budget, (finding.value, _finite(finding.lo), _finite(finding.hi))
     head = (*_labels(plan, finding.cell_id), budget.metric, finding.state, budget.most)
     return BudgetDocument(*head, *interval, finding.level, pages.budget_text(finding))
+
+
+def _finite(bound: float | None) -> float | None:
+    """Return a bound of an interval, `None` for an infinite one, which JSON does not have."""
+    return bound if bound is not None and math.isfinite(bound) else None
 
 
 def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:

@@ -1,7 +1,6 @@
 """A comparison in the documents of ``--json``."""
 
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from bench_framework.model.plan.plan import Plan
@@ -52,7 +51,7 @@ class ComparisonDocument:
 def comparison_fields(plan: Plan, c: Comparison) -> dict[str, Any]:
     """Return the fields of a comparison's document, with the labels of its sides."""
     cell, reference = plan.cell(c.cell_id), plan.cell(c.ref_cell_id)
-    ratio = c.ratio
+    ratio, bounded = c.ratio, c.of_values
     return {
         "variant": plan.variant(cell.variant_id).label,
         "reference": plan.variant(reference.variant_id).label,
@@ -62,9 +61,9 @@ def comparison_fields(plan: Plan, c: Comparison) -> dict[str, Any]:
         "verdict": c.verdict,
         "reasons": (c.reason,) if c.reason is not None else (),
         "ratio": ratio and ratio.ratio,
-        "lo": ratio and finite(ratio.lo),
-        "hi": ratio and finite(ratio.hi),
-        "level": ratio and ratio.level,
+        "lo": bounded and bounded.lo,
+        "hi": bounded and bounded.hi,
+        "level": bounded and bounded.level,
         "p_adjusted": c.p_adjusted,
         "margin": c.thresholds.margin,
         "mde": c.mde,
@@ -77,8 +76,3 @@ def comparison_fields(plan: Plan, c: Comparison) -> dict[str, Any]:
 def comparison_document(plan: Plan, c: Comparison) -> ComparisonDocument:
     """Return the document of a comparison."""
     return ComparisonDocument(**comparison_fields(plan, c))
-
-
-def finite(bound: float | None) -> float | None:
-    """Return a bound of an interval, `None` for an infinite one, which JSON does not have."""
-    return bound if bound is not None and isfinite(bound) else None

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from bench_framework.foreign import ACTIVE, escaped
 
+_NUMBER: Final = re.compile("(?:≈ )?[0-9]")
 _LINE_BREAKS: Final = re.compile(r"[\r\n\u2028\u2029]+")
 _ACTIVE: Final = re.compile(f"[{ACTIVE}\ufffe\uffff]")
 """Active characters, and what XML cannot contain."""
@@ -28,7 +29,7 @@ def visible_lines(text: str) -> str:
 
 def is_number(text: str) -> bool:
     """Return whether a text of a cell is a number, perhaps an approximate one."""
-    return text.removeprefix("≈ ")[:1].isdigit()
+    return _NUMBER.match(text) is not None
 
 
 def decimal_width(text: str) -> int:

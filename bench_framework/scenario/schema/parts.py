@@ -82,6 +82,8 @@ class InputPart(Part):
             refuse_unused(unused, key.replace("_", "-"), FaultCode.NO_EFFECT_WITH, given[0])
         pinned = self.sha256 is not None and self.dataset
         refuse_unused(pinned, "sha256", FaultCode.NO_EFFECT_OF_SEED)
+        without_data = self.sha256 is not None and self.value is not None
+        refuse_unused(without_data, "sha256", FaultCode.NO_EFFECT_WITH, "value")
         return self
 
     def texts(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
