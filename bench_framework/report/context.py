@@ -63,6 +63,8 @@ class ReportData:
     """Output of `plan.tuning`."""
     profiles: tuple[Profile, ...] = ()
     """Profiles of the samplers, in the order of the plan's configurations."""
+    gate: str = ""
+    """Result of the gate in words; empty if none judged the record."""
     wording: str = ""
     """Digest of the scenario whose words replace those of the record; empty for the record's own."""
 

@@ -69,6 +69,7 @@ class RecordFrame:
     functions: tuple[FunctionCounts, ...] = ()
     templates: dict[str, str] = field(default_factory=dict)
     """Custom templates that the page was rendered with: text by file name."""
+    gate: str = ""
     wording: str = ""
     """Digest of the scenario with the words of the page; empty if the record was measured with them."""
 

@@ -25,6 +25,7 @@ SIGNATURE: Final = "digest.sig"
 CLAIMS: Final = "claims.json"
 COLUMNS: Final = "columns.json"
 RUNS: Final = "runs.csv"
+GATE: Final = "gate.json"
 CELLS: Final = "cells.csv"
 
 NUMBERS: Final = range(1, 10_000)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
+from bench_framework.model.documents.gate import GateDocument
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.looks import limited
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan
@@ -301,6 +302,15 @@ def write_profile(record: Path, profile: Profile) -> None:
         for file in folder.iterdir():
             if file.name != NAME:
                 file.unlink()
+
+
+def read_gate(record: Path) -> GateDocument | None:
+    """Return the content of ``gate.json``, or `None`. Raises `RecordError` (BX411): it is damaged."""
+    try:
+        text = read_regular(record / layout.GATE)
+    except OSError:
+        return None
+    return wire.load(GateDocument, layout.GATE, text)
 
 
 def read_profiles(record: Path, plan: Plan) -> tuple[Profile, ...]:

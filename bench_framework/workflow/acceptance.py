@@ -14,9 +14,9 @@ from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.scenario.gate_policy import accepted_text, selected, with_entries
 from bench_framework.store import finding, layout
-from bench_framework.store.records import Record
+from bench_framework.store.records import Record, read_gate
 from bench_framework.text.reasons import phrase_of
-from bench_framework.workflow.gate import GATE, first_pass_folder, stored_gate
+from bench_framework.workflow.gate import first_pass_folder
 
 NEVER = "never"
 
@@ -107,10 +107,10 @@ def _require_date(until: str, today: str) -> None:
 
 def _proposals(results: Path, folder: Path) -> list[dict[str, str]]:
     """Return the entries that ``gate.json`` proposes, without reason and last day."""
-    document = stored_gate(folder)
+    document = read_gate(folder)
     if document is None:
         # The newest record is often of another scenario, or was measured without a gate.
-        others = (f for f in reversed(finding.find_records(results)) if (f / GATE).is_file())
+        others = (f for f in reversed(finding.find_records(results)) if (f / layout.GATE).is_file())
         other = next((f"{f.parent.name}/{f.name}" for f in others if f != folder), "")
         raise errors.RecordError("BX413.no-gate", folder=folder, other=other)
     return [asdict(entry) for entry in document.accept]

@@ -21,7 +21,6 @@ from bench_framework.features.gate.measuring import (
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.features.gate.remarks import record_remarks, second_remarks
-from bench_framework.foreign import read_regular
 from bench_framework.model.documents.comparison import comparison_fields
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
@@ -39,11 +38,17 @@ from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
 from bench_framework.store import finding, layout, wire
-from bench_framework.store.records import Record
+from bench_framework.store.records import Record, read_gate
 from bench_framework.text.documents import document_text
 from bench_framework.text.reasons import phrase_of
 from bench_framework.text.write import clause
-from bench_framework.workflow.pages import contains_runs, custom_templates, judge_record
+from bench_framework.workflow.pages import (
+    PAGE,
+    contains_runs,
+    custom_templates,
+    judge_record,
+    write_pages,
+)
 from bench_framework.workflow.records.integrity import corruption_reported
 from bench_framework.workflow.run import run_plan
 from bench_framework.workflow.run_options import (
@@ -54,8 +59,7 @@ from bench_framework.workflow.run_options import (
 )
 from bench_framework.workflow.self_test_results import self_test_remarks
 
-GATE = "gate.json"
-GATE_FILES = (GATE, "comment.md", "summary.md", "junit.xml")
+GATE_FILES = (layout.GATE, "comment.md", "summary.md", "junit.xml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +235,7 @@ class _Second:
 def _earlier_second(record: Record, observer: Observer) -> _Second | None:
     """Return the second measurement that ``gate.json`` names, if it still exists and can be read."""
     try:
-        document = stored_gate(record.path)
+        document = read_gate(record.path)
     except errors.RecordError as error:
         observer.notify(Message(phrase_of(PhraseCode.EARLIER_UNUSABLE, error.message)))
         return None
@@ -255,24 +259,12 @@ def _earlier_second(record: Record, observer: Observer) -> _Second | None:
     return _Second(folder, hosts if len(hosts) == BOTH else (), cells, rounds_min)
 
 
-def stored_gate(folder: Path) -> GateDocument | None:
-    """Return the content of ``gate.json`` of a record; `None` without one.
-
-    Raises `RecordError` (BX411): it is damaged, or of another version.
-    """
-    try:
-        text = read_regular(folder / GATE)
-    except OSError:
-        return None
-    return wire.load(GateDocument, GATE, text)
-
-
 def _write(record: Record, gating: Gating) -> GateResult:
     started = record.contents.header.started_at
     change = gate_change(gating, record.plan.judge.gate)
     page = pages.page_of(record.plan, gating, record.contents.blocks, record.id, started, change)
     files = {
-        GATE: document_text(gate_document(record, gating)),
+        layout.GATE: document_text(gate_document(record, gating, page.result)),
         "comment.md": pages.markdown(page, comment=True),
         "summary.md": pages.markdown(page, comment=False),
         "junit.xml": junit.document_of(page),
@@ -286,10 +278,14 @@ def _write(record: Record, gating: Gating) -> GateResult:
             with contextlib.suppress(OSError):
                 (record.path / name).unlink(missing_ok=True)
         raise
+    if (record.path / PAGE).is_file() and (judgement := record.judgement()) is not None:
+        # Their first lines give the result of the gate.
+        runs, templates = contains_runs(record), custom_templates(record)
+        write_pages(record, judgement, embed_runs=runs, template=templates)
     return GateResult(record.path, gating, page)
 
 
-def gate_document(record: Record, gating: Gating) -> GateDocument:
+def gate_document(record: Record, gating: Gating, result: str) -> GateDocument:
     """Return the result as a JSON document, for ``gate.json`` and ``--json``."""
     plan = record.plan
     return GateDocument(
@@ -298,6 +294,7 @@ def gate_document(record: Record, gating: Gating) -> GateDocument:
         confirmation=gating.confirmation,
         hosts=gating.hosts,
         scenario=plan.name,
+        result=result,
         exit_code=gating.exit_code,
         reasons=gating.reasons,
         remarks=gating.remarks,

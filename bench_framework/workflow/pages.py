@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from bench_framework.report.blocks import Document, Place
 from bench_framework.report.context import ReportData
 from bench_framework.store import embedded, finding, layout, wire
 from bench_framework.store.journal import Contents
-from bench_framework.store.records import Record, open_record, read_profiles
+from bench_framework.store.records import Record, open_record, read_gate, read_profiles
 from bench_framework.store.source import Source
 from bench_framework.store.wire import SCHEMA_VERSION
 from bench_framework.workflow.records.integrity import corruption_reported
@@ -158,7 +159,16 @@ def report_data(record: Record, judgement: Judgement) -> ReportData:
         scenario_text=scenario_text,
         tuning=tuning,
         profiles=read_profiles(record.path, plan),
+        gate=_gate_result(record),
     )
+
+
+def _gate_result(record: Record) -> str:
+    """Return the result of the gate in words; nothing without one, or if its file is damaged."""
+    with contextlib.suppress(RecordError):
+        gate = read_gate(record.path)
+        return gate.result if gate else ""
+    return ""
 
 
 def write_pages(
@@ -231,6 +241,7 @@ def embedded_runs(
         profiles=data.profiles,
         functions=tuple(contents.functions.values()),
         templates=dict(templates),
+        gate=data.gate,
         wording=data.wording,
     )
     link = embedded.runs_link(Source(data.plan, contents, data.judgement), most)

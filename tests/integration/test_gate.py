@@ -108,6 +108,8 @@ def test_a_confirmed_regression_fails_the_gate_in_every_file(
     assert "head, time: worse" in done.stdout
     assert "regression confirmed" in done.stdout
     assert f"second measurement: {second.name}" in " ".join(done.stdout.split())
+    assert document["result"].startswith("regressions found")
+    assert f" · gate: {document['result']} · " in slower.text_of("report.md").split("\n")[0]
     assert done.stderr.count("::error title=benchctl gate::") == len(
         [s for s in states.values() if s == "worse"]
     )

@@ -100,6 +100,8 @@ class GateDocument:
     """Hosts of the first and the second measurement; empty without a fleet, or without a second one."""
     scenario: str
     """Name of the scenario."""
+    result: str
+    """The result in words, as in the heading of the comment and in the first line of the report."""
     exit_code: int
     """Exit code of the gate, also with `--decide`."""
     reasons: tuple[Reason, ...]

@@ -135,8 +135,13 @@ class GatePage:
 
     @property
     def answer(self) -> str:
-        """The glyph of the result, and the result."""
-        return f"{RESULTS[self.exit_code][0]} {self.result}"
+        """The glyph of the result, and the heading."""
+        return f"{RESULTS[self.exit_code][0]} {self.heading}"
+
+    @property
+    def heading(self) -> str:
+        """The result, for a reader of several checks."""
+        return f"Benchmarks: {self.result}"
 
     @property
     def full(self) -> tuple[GateRow, ...]:
@@ -236,11 +241,11 @@ def explanation(item: Explanation) -> str:
 def _result(plan: Plan, gating: Gating, change: ChangeKind) -> str:
     """Return the result, which names the few comparisons that are worse or could not be judged."""
     differ = gating.exit_code == EXIT_NOT_MEASURED and change is ChangeKind.WORSE
-    result = f"Benchmarks: {OUTPUTS_DIFFER if differ else RESULTS[gating.exit_code][2]}"
+    result = OUTPUTS_DIFFER if differ else RESULTS[gating.exit_code][2]
     pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
     cells = [(pair.metric, pair.cell_id) for pair in pairs]
     if gating.exit_code == EXIT_WORSE and not pairs:
-        result = f"Benchmarks: {BUDGETS_EXCEEDED}"
+        result = BUDGETS_EXCEEDED
         cells = [(b.budget.metric, b.cell_id) for b in gating.budgets if b.state == "over"]
     names = [f"{words.noun(metric)} of {_place(plan, cell_id)}" for metric, cell_id in cells]
     return f"{result}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else result
@@ -375,7 +380,7 @@ def code_line(text: str) -> str:
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:
     """Return the terminal page: result, rows that need attention, number of passed rows."""
-    lines = [page.answer if unicode else page.result]
+    lines = [page.answer if unicode else page.heading]
     for line in (*page.reasons, *page.remarks):
         lines += _wrapped(line, width, "  ")
     for row in page.full[:most]:

@@ -49,6 +49,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     all_lines = (
         MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
         MastheadLine("Record", data.contents.header.record_id),
+        MastheadLine("Gate", data.gate, top=True, prefix="gate:"),
         MastheadLine("Date (UTC)", _when(data), top=True),
         MastheadLine("Revision", _revisions(data), top=True),
         MastheadLine("Host", host_line(host), top=True),

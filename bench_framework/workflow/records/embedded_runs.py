@@ -54,6 +54,7 @@ def _data(embedded: Embedded, judgement: Judgement) -> ReportData:
         scenario_text=embedded.scenario_text,
         tuning=frame.tuning,
         profiles=frame.profiles,
+        gate=frame.gate,
         wording=frame.wording,
     )
 

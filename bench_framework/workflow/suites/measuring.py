@@ -30,10 +30,10 @@ from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render import suite as pages
 from bench_framework.report.render.suite import SuitePage, SuiteRow
 from bench_framework.store import layout, wire
-from bench_framework.store.records import Record, plan_sha256
+from bench_framework.store.records import Record, plan_sha256, read_gate
 from bench_framework.text.documents import document_text
 from bench_framework.text.reasons import phrase
-from bench_framework.workflow.gate import GATE, gate_record, stored_gate
+from bench_framework.workflow.gate import gate_record
 from bench_framework.workflow.run import RunOutcome, run_plan
 from bench_framework.workflow.run_options import RunOptions, find_scenario
 from bench_framework.workflow.scenarios.suite_files import SUITES
@@ -273,7 +273,7 @@ def suite_document(results: Path, page: SuitePage) -> SuiteDocument:
                 **fields_of(row, SuiteMember),
                 result=row.words[2],
                 text=row.sentence,
-                gate=stored_gate(results / row.scenario / row.record) if row.page else None,
+                gate=read_gate(results / row.scenario / row.record) if row.page else None,
             )
             for row in page.rows
         ),
@@ -299,7 +299,7 @@ def _first_row(member: Member, *, gated: bool) -> SuiteRow:
 
 def _has_files(results: Path, row: SuiteRow) -> bool:
     """Return whether the record of a row exists, if it has one, and the result of its gate."""
-    file = layout.JOURNAL if row.page is None else GATE
+    file = layout.JOURNAL if row.page is None else layout.GATE
     return not row.record or (results / row.scenario / row.record / file).is_file()
 
 

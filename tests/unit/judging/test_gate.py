@@ -103,7 +103,7 @@ def test_the_comment_of_another_output_has_the_first_difference_and_what_to_do()
     change = outcome.gate_change(gating, example.plan.judge.gate)
     page = gate_page.page_of(example.plan, gating, (), "20260101T0000Z", "", change)
     text = gate_page.markdown(page, comment=True)
-    assert page.result == "Benchmarks: outputs differ"
+    assert page.result == "outputs differ"
     assert "\n- 1 comparison: not compared, because the outputs differ\n" in text
     assert (
         "- 1MiB: the output differs first in line 1, saved in raw/diff/b.txt / a: 17 unique" in text

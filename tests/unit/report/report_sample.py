@@ -594,7 +594,7 @@ def gate_row(state: str, number: int = 0, cell: str = "head, 10MiB") -> GateRow:
 def gate_page_of(*rows: GateRow, **changes: Any) -> GatePage:
     """Return the page of a gate with these rows."""
     started, reasons = "2026-01-01T00:00:00.123Z", ("1 comparison: worse",)
-    head = ("s", "20260101T0000Z", started, None, "Benchmarks: worse", 1)
+    head = ("s", "20260101T0000Z", started, None, "worse", 1)
     return replace(GatePage(*head, reasons, rows, "18 rounds"), **changes)
 
 

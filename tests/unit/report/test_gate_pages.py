@@ -207,7 +207,7 @@ def test_an_accepted_row_is_open_and_fails_no_check() -> None:
         gate_row("accepted"),
         gate_row("passed", 1),
         exit_code=0,
-        result="Benchmarks: passed",
+        result="passed",
         reasons=(),
     )
     assert "sentence 0 of accepted" in comment(gate).split("<details>")[0]
