@@ -68,7 +68,8 @@ def judge_pairs(runs: Runs, pairs: Sequence[CellPair], rule: JudgeRule) -> tuple
     rows = [results.get(i) or unjudged(runs, pair, rule) for i, pair in enumerate(pairs)]
     for i, pair in enumerate(pairs):
         if pair.metric in runs.higher:
-            rows[i] = replace(rows[i], direction="higher")
+            # Its values were inverted: their mean is not the mean of the metric.
+            rows[i] = replace(rows[i], direction="higher", means=None)
         if rule.family != "control":
             rows[i] = same_programs.without_verdict(rows[i], runs.same)
     return tuple(rows)

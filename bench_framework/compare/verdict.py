@@ -201,6 +201,7 @@ def _judge(
         p_adjusted=adjusted.p,
         rounds=len(case.pair),
         sessions=ratios,
+        means=_means(case.pair),
     )
     if ratios is not None:
         if ratios.differ and not decision.verdict.settled:
@@ -211,6 +212,13 @@ def _judge(
         return comparison
     comparison = replace(comparison, reason=decision.reason or reason)
     return _with_mde(comparison, plain, case.pair, looks)
+
+
+def _means(pair: Pair) -> Interval | None:
+    """Return the ratio of the means of a pair, if it has enough rounds for an interval."""
+    if len(pair) < intervals.FEWEST_FOR_BATCHES:
+        return None
+    return intervals.ratio_of_means(np.array([pair.candidate, pair.reference]).T).ratio
 
 
 def _sessions_of(pair: Pair, looks: Looks) -> list[slice]:

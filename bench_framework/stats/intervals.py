@@ -3,6 +3,7 @@
 All values are natural logarithms of ratios, candidate ÷ reference, so that 0 means equal.
 
 - `LabelInverter`: the typical ratio of a comparison, by inversion of the label test.
+- `ratio_of_means`: the ratio of the totals, which few slow rounds can decide.
 - `batch_half_width`: the error of an estimate by a jackknife, which sees that the effect itself varies.
 - `typical`: the Hodges-Lehmann estimate of a series, such as a contrast, with Walsh averages and the
   exact null distribution of the signed-rank statistic.
@@ -143,6 +144,19 @@ def batch_half_width(values: Floats, estimate_of: Callable[[Floats], float]) -> 
     mean = math.fsum(estimates) / BATCHES
     squares = math.fsum((value - mean) * (value - mean) for value in estimates)
     return T_OF_BATCHES * math.sqrt((BATCHES - 1) / BATCHES * squares)
+
+
+def ratio_of_means(values: Floats) -> Bounds:
+    """Estimate ln(mean of the candidate ÷ mean of the reference), with the 95 % interval of the jackknife.
+
+    `values` are positive, of candidate and reference, (rounds, 2), in at least `FEWEST_FOR_BATCHES` rounds.
+    """
+    estimate, half = _log_ratio_of_sums(values), batch_half_width(values, _log_ratio_of_sums)
+    return Bounds(estimate, estimate - half, estimate + half, 1 - 2 * PLAIN_TAIL)
+
+
+def _log_ratio_of_sums(values: Floats) -> float:
+    return portable_math.log(math.fsum(values[:, 0]) / math.fsum(values[:, 1]))
 
 
 def typical_with_batches(differences: Floats, level: float) -> Bounds:

@@ -18,12 +18,13 @@ from bench_framework.model.facts.summary import (
     RejectedGroup,
     RejectionOutcome,
     ResourceChange,
+    ValueRange,
 )
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.result.judgement import WITH_BASELINE, Comparison
+from bench_framework.model.result.judgement import MAIN_FAMILIES, WITH_BASELINE, Comparison
 from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Interval, Share, Verdict
 from bench_framework.stats.portable_math import log
@@ -42,6 +43,7 @@ LEAST_ORDERED: Final = 2
 def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
     yield from _unstable(view)
+    yield from _means(view)
     yield from _judged_metrics(view, item)
     if view.plan.revisions is None:
         yield from _cost(view, item)
@@ -71,6 +73,45 @@ def _unstable(view: SummaryView) -> Iterator[Claim]:
             total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
         )
         yield Claim(view.label(changed[-1].cell_id), fact=fact)
+
+
+def _means(view: SummaryView) -> Iterator[Claim]:
+    """Yield a comparison whose means differ from its typical ratio: of a contrast, else the largest difference."""
+    differing = [
+        c
+        for c in view.judgement.comparisons
+        if c.means_differ and (c.family == "contrast" or c.metric == view.metric)
+        if c.family in MAIN_FAMILIES
+    ]
+
+    def difference(c: Comparison) -> tuple[bool, float]:
+        assert c.means is not None
+        assert c.shown is not None
+        return c.family == "contrast", abs(log(c.means.ratio / c.shown.ratio))
+
+    if not differing:
+        return
+    first = max(differing, key=difference)
+    typical = view.evidence(first)
+    ids = first.cell_id, first.ref_cell_id
+    sides = [side for id_ in ids if (side := _range(view, id_, first.metric)) is not None]
+    fact = facts.MeansDiffer(
+        typical=typical,
+        means=replace(typical, verdict=None, phases=None).with_interval(first.means),
+        widest=max(sides, key=lambda side: side.most.value / side.least.value, default=None),
+        more=len(differing) - 1,
+    )
+    yield Claim(typical.subject, fact=fact)
+
+
+def _range(view: SummaryView, cell_id: str, metric: str) -> ValueRange | None:
+    """Return the range of the values of a cell, or `None` if they are not in bytes or seconds."""
+    median, place = view.amount(cell_id, metric), (cell_id, metric)
+    summary = next((s for s in view.judgement.summaries if (s.cell_id, s.metric) == place), None)
+    if median is None or summary is None or not summary.min > 0:
+        return None
+    ends = (replace(median, value=value) for value in (summary.min, summary.max))
+    return ValueRange(view.label(cell_id), *ends)
 
 
 def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:

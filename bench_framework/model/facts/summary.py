@@ -107,6 +107,27 @@ class UnstableRatios(Fact, kind="summary", form="unstable_ratios"):
     """The one with the largest change."""
 
 
+@dataclass(frozen=True, slots=True)
+class ValueRange:
+    """The smallest and the largest value of a variant."""
+
+    label: str
+    least: Quantity
+    most: Quantity
+
+
+class MeansDiffer(Fact, kind="summary", form="means_differ"):
+    """A comparison whose ratio of means differs from its typical ratio."""
+
+    typical: Evidence
+    means: Evidence
+    """With the ratio of means and its interval."""
+    widest: ValueRange | None = None
+    """The side with the larger ratio of its largest to its smallest value."""
+    more: int = 0
+    """Further comparisons of this kind."""
+
+
 class GateNote(Fact, kind="summary", form="gate_note"):
     """A gate was asked for. Its result is in other files."""
 

@@ -115,6 +115,9 @@ class Comparison:
     """The ratios before and after a change of the ratio during the record; null for a stable ratio."""
     sessions: SessionRatios | None = None
     """The ratios by session, null in a record of one session."""
+    means: Interval | None = None
+    """The ratio of the means of the same rounds, with its 95 % interval; null with few rounds, for exact
+    metrics, and if larger values are better."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Direction = "lower"
@@ -145,9 +148,20 @@ class Comparison:
         """The same; `None` if it is unbounded."""
         return self.ratio if self.shown is not None and self.shown.bounded else None
 
+    @property
+    def means_differ(self) -> bool:
+        """True if `shown` is outside the interval of `means`, by more than the margin from its ratio."""
+        if self.means is None or self.shown is None:
+            return False
+        typical, margin = self.shown.ratio, 1 + self.thresholds.margin
+        outside = not self.means.lo <= typical <= self.means.hi
+        return outside and not 1 / margin <= typical / self.means.ratio <= margin
+
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
-        shown, unadjusted = (i and i.inverse for i in (self.shown, self.unadjusted))
+        shown, unadjusted, means = (
+            i and i.inverse for i in (self.shown, self.unadjusted, self.means)
+        )
         return replace(
             self,
             cell_id=self.ref_cell_id,
@@ -155,6 +169,7 @@ class Comparison:
             verdict=self.verdict.opposite,
             shown=shown,
             unadjusted=unadjusted,
+            means=means,
             phases=self.phases and self.phases.inverse,
             sessions=self.sessions and self.sessions.inverse,
             runs=self.runs_ref,

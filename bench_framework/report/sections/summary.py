@@ -90,7 +90,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
-        if isinstance(claim.fact, facts.UnstableRatios):
+        if isinstance(claim.fact, facts.UnstableRatios | facts.MeansDiffer):
             yield Box("warning", (sentence(claim),))
     second = {
         (c.subject, c.reference, c.scope): c
@@ -149,7 +149,8 @@ def lines(data: ReportData) -> list[Claim]:
         if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
     # The decision says which variant is best on every input.
-    left_out = (facts.UnstableRatios, *((facts.BestEverywhere,) if recommended(data) else ()))
+    boxed = (facts.UnstableRatios, facts.MeansDiffer)
+    left_out = (*boxed, *((facts.BestEverywhere,) if recommended(data) else ()))
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
     # Several declared metrics leave room for memory and effects.
     judged = [c for c in summary if isinstance(c.fact, facts.JudgedMetric)]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bench_framework.model.facts import MeansDiffer
 from bench_framework.model.reasons import UNSTABLE
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.instability import FEWEST, examine_phases
@@ -108,3 +109,26 @@ def test_the_summary_names_a_ratio_that_changed() -> None:
     (claim,) = [x for x in timed if x.subject == "b"]
     assert "is unstable: −1.9" in claim.text
     assert "up to round 20, +9" in claim.text
+
+
+def test_means_that_few_slow_rounds_decide_are_stated() -> None:
+    def slow_baseline(arm: str, where: str, number: int) -> float:
+        """Return times of which every fourth of arm a is 60 % longer, and arm b takes 6 % longer than the others."""
+        value = draw("a", arm + where, number)
+        return value * (1.06 if arm == "b" else 1.6 if arm == "a" and number % 4 == 0 else 1.0)
+
+    example = Study(arms=("a", "b"), rounds=ROUNDS)
+    judged = example.judge(example.blocks(slow_baseline))
+    c = example.comparison(judged, "b")
+    means = require(c.means)
+    assert require(c.shown).ratio == pytest.approx(1.06, abs=0.02)
+    assert means.ratio == pytest.approx(1.06 / 1.15, abs=0.01)
+    assert means.lo < means.ratio < means.hi
+    assert c.mirrored().means == means.inverse
+    facts_of = [claim.fact for claim in judged.claims]
+    (fact,) = (fact for fact in facts_of if isinstance(fact, MeansDiffer))
+    assert (fact.typical.subject, require(fact.widest).label) == ("b", "a")
+    example = Study(arms=("a", "c"), rounds=ROUNDS)
+    steady = example.judge(example.blocks(draw))
+    assert not any(isinstance(claim.fact, MeansDiffer) for claim in steady.claims)
+    assert not example.comparison(steady, "c").means_differ
