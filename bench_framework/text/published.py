@@ -50,6 +50,11 @@ def _is_ratio(figure: PublishedFigure) -> bool:
     return figure.kind == "change" or (figure.kind == "value" and not figure.is_value)
 
 
+def is_direction(fact: PublishedResult) -> bool:
+    """Return whether a direction without a size is published."""
+    return bool(fact.tests) and parse_figure(fact.figure).kind == "direction"
+
+
 def published_figure(fact: PublishedResult, *, times: bool) -> str:
     """Return the published figure, a change as a percentage or as a factor: ``−17 %``, ``1.59× slower``."""
     if not fact.figure:

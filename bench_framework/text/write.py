@@ -138,6 +138,7 @@ TESTS: Final = {
     "one_program": lambda c: c.reason == ONE_PROGRAM,
     "missing": lambda value: value is None,
     "declared": lambda metric: metric is not None and metric not in METRICS,
+    "of_direction": published.is_direction,
     "with_reason": lambda c: c.reason is not None,
     "unstable": lambda test: test.reason == UNSTABLE and test.evidence.phases is not None,
 }

@@ -193,14 +193,18 @@ def outcome_of(figure: PublishedFigure, e: NamedResult, noise: float | None = No
     return _change(figure, e, e.interval, noise or 0.0)
 
 
-def _effect(e: NamedResult, interval: Interval, noise: float) -> Reason | None:
-    """Return why an interval shows no effect that counts, or `None` if it shows one."""
-    size = abs(log(interval.ratio))
+def _open(e: NamedResult, interval: Interval, noise: float) -> Reason | None:
+    """Return why an interval shows no difference, or `None` if it shows one."""
     if not (e.verdict or Verdict.INCONCLUSIVE).decided:
         return e.reason or Reason(ReasonCode.NO_DIRECTION)
-    if size <= log1p(e.margin):
-        return Reason(ReasonCode.BELOW_MARGIN)
-    return Reason(ReasonCode.BELOW_NOISE) if size <= log1p(noise) else None
+    below = abs(log(interval.ratio)) <= log1p(noise)
+    return Reason(ReasonCode.BELOW_NOISE) if below else None
+
+
+def _small(e: NamedResult, interval: Interval) -> Reason | None:
+    """Return the reason why a difference is no effect that counts, or `None` if it is one."""
+    small = abs(log(interval.ratio)) <= log1p(e.margin)
+    return Reason(ReasonCode.BELOW_MARGIN) if small else None
 
 
 def _no_difference(e: NamedResult, interval: Interval) -> bool:
@@ -208,24 +212,24 @@ def _no_difference(e: NamedResult, interval: Interval) -> bool:
 
 
 def _change(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: float) -> Judged:
+    """Return the outcome of a direction or a change; its direction is that of the verdict."""
     sized = figure.kind != "direction"
     lo, hi = figure.ratio(higher=e.higher) if sized else (0.0, 0.0)
-    if _no_difference(e, interval):
-        low, _, high = thresholds(e.margin)
-        small = sized and low < lo and hi < high
-        return Outcome.NO_DIFFERENCE, Reason(ReasonCode.BOTH_WITHIN_MARGIN) if small else None
-    more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
-    if reason := _effect(e, interval, noise):
+    if reason := _open(e, interval, noise):
+        if _no_difference(e, interval):
+            low, _, high = thresholds(e.margin)
+            small = sized and low < lo and hi < high
+            return Outcome.NO_DIFFERENCE, Reason(ReasonCode.BOTH_WITHIN_MARGIN) if small else None
         if sized and not _overlap(interval, lo, hi):
             return Outcome.NOT_REPRODUCED, Reason(ReasonCode.SIZE_EXCLUDED)
-        decided = (e.verdict or Verdict.INCONCLUSIVE).decided
-        opposite = not sized and decided and more is not (interval.ratio > 1)
-        return Outcome.NOT_REPRODUCED if opposite else Outcome.IMPRECISE, reason
+        return Outcome.IMPRECISE, reason
+    more = lo > 1 if sized else figure.better(higher=e.higher) is e.higher
     contains_one = sized and lo <= 1 <= hi
     if more is not (interval.ratio > 1) and not (contains_one and _overlap(interval, lo, hi)):
-        return Outcome.OPPOSITE, None
+        return Outcome.OPPOSITE, _small(e, interval)
     if not sized:
-        return Outcome.REPRODUCED, None
+        reason = _small(e, interval)
+        return (Outcome.SMALLER if reason else Outcome.REPRODUCED), reason
     if not _overlap(interval, lo, hi):
         beyond = interval.lo > hi if more else interval.hi < lo
         return (Outcome.LARGER if beyond else Outcome.SMALLER), None
@@ -241,7 +245,7 @@ def _equal(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: f
         return Outcome.REPRODUCED, None
     if _no_difference(e, interval):
         return Outcome.NO_DIFFERENCE, Reason(ReasonCode.WITHIN_MARGIN)
-    if reason := _effect(e, interval, noise):
+    if reason := _open(e, interval, noise) or _small(e, interval):
         return Outcome.IMPRECISE, reason
     low, _, high = thresholds(bound)
     if _overlap(interval, low, high) and bound > e.margin:
@@ -257,7 +261,7 @@ def _limit(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: f
         better = ratio.hi < 1
         return Outcome.REPRODUCED, Reason(ReasonCode.BETTER_THAN_LIMIT) if better else None
     if ratio.lo > limit:
-        reason = _effect(e, interval, noise)
+        reason = _open(e, interval, noise) or _small(e, interval)
         return (Outcome.IMPRECISE, reason) if reason else (Outcome.OPPOSITE, None)
     return Outcome.IMPRECISE, Reason(ReasonCode.CONTAINS_LIMIT)
 
@@ -362,7 +366,9 @@ def _result(
         note = claim.name
     elif not tests:
         reason = NOT_MEASURED
+    measured = None
     if disproved := next((c.disproved for c in row.claims if c.disproved), ""):
+        measured = outcome if tests else None
         outcome, reason, note = Outcome.REFUTED, None, disproved
     return facts.PublishedResult(
         outcome=outcome,
@@ -372,5 +378,6 @@ def _result(
         reason=reason,
         on=len(same) if len(same) < len(tests) and outcome is not Outcome.REFUTED else 0,
         note=note,
+        measured=measured,
         other_results=tuple(dict.fromkeys(e for c in row.claims for e in c.other_results)),
     )

@@ -5,6 +5,7 @@ from typing import Final
 
 from bench_framework.model.facts import Claim, PublishedResult
 from bench_framework.model.facts.published import Outcome
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.report.blocks import (
     Block,
     Bullets,
@@ -33,6 +34,8 @@ CHIPS: Final[dict[Outcome, Chip]] = {
     Outcome.REFUTED: "opposite",
 }
 """The colour of an outcome. The others are neutral."""
+SMALL: Final = Reason(ReasonCode.BELOW_MARGIN)
+"""The reason of an outcome that is neutral, because its estimate is within the margin."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -85,7 +88,7 @@ def _row(claim: Claim, fact: PublishedResult, *, times: bool) -> Row:
         outcome.value,
         claim.id,
         about=render("published_reason", fact),
-        chip=CHIPS.get(outcome, "neutral"),
+        chip="neutral" if fact.reason == SMALL else CHIPS.get(outcome, "neutral"),
     )
     return Row(
         (_name(claim, fact), Cell(_published(fact, times=times)), _here(fact, times=times), result)

@@ -63,6 +63,8 @@ class PublishedResult(Fact, kind="published"):
     """Number of tests with this outcome, 0 if these are all of them."""
     note: str = ""
     """Text of the author: why the figure is not tested, or which figures disprove it."""
+    measured: Outcome | None = None
+    """The outcome of the tests, if the statement is refuted by figures of its document."""
     other_results: tuple[OtherResult, ...] = ()
     """Results of other scenarios about the same statements."""
 
