@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, get_args
 from bench_framework.compare.samples import Sample
 from bench_framework.model.facts.causes import (
     HANDLED,
+    LEAST_SHARE,
     Cause,
     CauseEvidence,
     CounterDifference,
@@ -38,7 +39,7 @@ START: Final = "start"
 """Phase of a worker before its work, such as the start of an interpreter."""
 PROCESSOR_PARTS: Final = ("user", "sys", "waiting")
 MOST: Final = 0.5
-"""A part of the time has most of a difference if its share is larger."""
+"""Parts of the time have most of a difference if their share is larger."""
 SURPLUS: Final = 1.02
 """Largest ratio of the sum of all phases to the elapsed time at which they are parts of it. Phases of
 several threads are summed, and overlap."""
@@ -118,22 +119,29 @@ def second_difference(
 ) -> TwoDifferences | None:
     """Return what differs in addition to what a change names, or `None` if nothing does.
 
-    A part of the time is checked only if the change names one of this kind: a phase, or processor time. Phases of
+    Parts of the time are checked only if the change names one of their kind: a phase, or processor time. Phases of
     several threads overlap and are no parts.
     """
     if mechanism is None:
         return None
     counters = tuple(c for c in evidence.counters if c.metric not in mechanism.counters)
-    part = max(evidence.parts, key=evidence.share, default=None)
-    if part is not None:
-        processor = part.kind in PROCESSOR_PARTS
-        same_kind = [name for name in mechanism.phases if (name in PROCESSOR_PARTS) is processor]
-        if not same_kind or part.name in same_kind or evidence.share(part) <= MOST:
-            part = None
-    if part is None and not counters:
+    parts = _unnamed_parts(evidence, mechanism)
+    if not parts and not counters:
         return None
-    share = evidence.share(part) if part is not None else 0.0
-    return TwoDifferences(name=name, part=part, share=share, counters=counters)
+    share = sum(map(evidence.share, parts))
+    return TwoDifferences(name=name, parts=parts, share=share, counters=counters)
+
+
+def _unnamed_parts(evidence: CauseEvidence, mechanism: Mechanism) -> tuple[TimePart, ...]:
+    """Return the parts that a change does not name, if they have most of the difference together."""
+    of_change, others = list[TimePart](), list[TimePart]()
+    for part in evidence.parts:
+        processor = part.kind in PROCESSOR_PARTS
+        if any((name in PROCESSOR_PARTS) is processor for name in mechanism.phases):
+            (of_change if part.name in mechanism.phases else others).append(part)
+    others = [part for part in others if evidence.share(part) >= LEAST_SHARE]
+    share, rest = (sum(map(evidence.share, parts)) for parts in (others, of_change))
+    return tuple(others) if share > max(MOST, rest) else ()
 
 
 def two_differences(

@@ -2,7 +2,13 @@
 
 from typing import Final
 
-from bench_framework.model.facts.causes import HANDLED, CauseEvidence, CounterDifference, TimePart
+from bench_framework.model.facts.causes import (
+    HANDLED,
+    LEAST_SHARE,
+    CauseEvidence,
+    CounterDifference,
+    TimePart,
+)
 from bench_framework.model.metrics import METRICS, WAITS
 from bench_framework.text.numbers import format_duration, format_percent, format_size, grouped
 from bench_framework.text.words import noun
@@ -21,8 +27,6 @@ _WAITS: Final = {
     "wait_lock": "lock or another thread",
     "wait_core": "a core",
 }
-LEAST_SHARE: Final = 0.05
-"""Smaller shares of a difference are not listed."""
 _HALF_PERCENT: Final = 0.005
 """Smaller negative shares are printed as 0 %, without a sign."""
 SLACK: Final = 0.1

@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from bench_framework.model.facts.causes import Cause
+from bench_framework.model.facts.causes import LEAST_SHARE, Cause
 from bench_framework.model.metrics import WALL
 from bench_framework.report.blocks import Block, Column, Row, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
-from bench_framework.text.causes import LEAST_SHARE, counter_text, parts_text, share_text
+from bench_framework.text.causes import counter_text, parts_text, share_text
 from bench_framework.text.numbers import format_duration, format_percent
 from bench_framework.text.words import noun
 from bench_framework.text.write import render
@@ -16,7 +16,7 @@ from bench_framework.units import MINUS
 _CAPTION: Final = (
     "Parts of the time difference of each contrast and hypothesis whose times differ, and what else differs by "
     "more than a factor of two. Of a change that the scenario offers as a cause, the last column has what it does "
-    "not name: a counter, or the part that has most of the difference. The change is then not shown to be the cause."
+    "not name: a counter, or the parts that have most of the difference. The change is then not shown to be the cause."
 )
 _LEGEND: Final = (
     "Parts are the phases that the workers report and the time outside of them, otherwise processor time and "

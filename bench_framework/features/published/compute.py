@@ -369,7 +369,8 @@ def _result(
     measured = None
     if disproved := next((c.disproved for c in row.claims if c.disproved), ""):
         measured = outcome if tests else None
-        outcome, reason, note = Outcome.REFUTED, None, disproved
+        outcome, note = Outcome.REFUTED, disproved
+        reason = reason if tests else None
     return facts.PublishedResult(
         outcome=outcome,
         quotes=tuple(dict.fromkeys(c.text for c in row.claims)),

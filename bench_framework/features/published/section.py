@@ -83,12 +83,13 @@ def _fact(claim: Claim) -> PublishedResult:
 
 def _row(claim: Claim, fact: PublishedResult, *, times: bool) -> Row:
     outcome = fact.outcome
+    is_small = fact.reason == SMALL and fact.measured is None
     result = Cell(
         f"{render('published_mark', outcome)} {render('published_outcome', outcome)}",
         outcome.value,
         claim.id,
         about=render("published_reason", fact),
-        chip="neutral" if fact.reason == SMALL else CHIPS.get(outcome, "neutral"),
+        chip="neutral" if is_small else CHIPS.get(outcome, "neutral"),
     )
     return Row(
         (_name(claim, fact), Cell(_published(fact, times=times)), _here(fact, times=times), result)

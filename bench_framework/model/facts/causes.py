@@ -13,6 +13,8 @@ PartKind = Literal["phase", "outside", "user", "sys", "waiting"]
 
 HANDLED: Final = "handled_bytes"
 """Name of the bytes that the worker reports, which are no metric."""
+LEAST_SHARE: Final = 0.05
+"""Smaller shares of a difference are not listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,10 +111,10 @@ class TwoDifferences(Fact, kind="two-differences"):
 
     name: str
     """The contrast, or the text of the hypothesis."""
-    part: TimePart | None = None
-    """The part of the time that has most of the difference, if the change does not name it."""
+    parts: tuple[TimePart, ...] = ()
+    """The parts of the time that the change does not name, the largest first, if they have most of the difference."""
     share: float = 0.0
-    """Its share of the difference."""
+    """Their share of the difference."""
     counters: tuple[CounterDifference, ...] = ()
     """The counters that differ by more than a factor of two and that the change does not name."""
 

@@ -272,29 +272,29 @@ FAULTS = {"minor_faults": 3791}
 
 
 @pytest.mark.parametrize(
-    ("mechanism", "part", "counters"),
+    ("mechanism", "parts", "counters"),
     [
-        (Mechanism(), None, ["minor_faults"]),
-        (Mechanism(counters=("minor_faults",)), None, []),
-        (Mechanism(("loop",), ("minor_faults",)), "write", []),
-        (Mechanism(("loop",)), "write", ["minor_faults"]),
-        (Mechanism(("write",), ("minor_faults", "ctx_vol")), None, []),
+        (Mechanism(), [], ["minor_faults"]),
+        (Mechanism(counters=("minor_faults",)), [], []),
+        (Mechanism(("loop",), ("minor_faults",)), ["write"], []),
+        (Mechanism(("loop",)), ["write"], ["minor_faults"]),
+        (Mechanism(("write",), ("minor_faults", "ctx_vol")), [], []),
         # Not measured, but another one was.
-        (Mechanism(("parse",), ("minor_faults",)), "write", []),
-        (Mechanism(("sys",), ("minor_faults",)), None, []),  # there are phases, no processor time
+        (Mechanism(("parse",), ("minor_faults",)), ["write", "loop"], []),
+        (Mechanism(("sys",), ("minor_faults",)), [], []),  # there are phases, no processor time
     ],
 )
 def test_what_a_change_does_not_name_is_a_second_difference(
-    mechanism: Mechanism, part: str | None, counters: list[str]
+    mechanism: Mechanism, parts: list[str], counters: list[str]
 ) -> None:
     python = sample("a", 0.41, phases=LOOP, counts=FAULTS)
     native = sample("b", 0.30, phases={"write": 0.29, "loop": 0.001}, counts={"minor_faults": 349})
     second = second_difference(evidence(python, native), mechanism, "the loop")
-    if part is None and not counters:
+    if not parts and not counters:
         assert second is None
         return
     second = require(second)
-    assert (second.part and second.part.name) == part
+    assert [p.name for p in second.parts] == parts
     assert [counter.metric for counter in second.counters] == counters
     assert second.name == "the loop"
 
@@ -310,12 +310,21 @@ def test_half_of_the_difference_is_not_most_of_it() -> None:
     assert second_difference(evidence(slow, fast), Mechanism(("parse",)), "parsing") is None
 
 
+def test_several_parts_have_most_of_a_difference_together() -> None:
+    slow = sample("a", 3.0, phases={"write": 1.4, "loop": 1.0, "generate": 0.6})
+    fast = sample("b", 2.0, phases={"write": 1.0, "loop": 0.6, "generate": 0.4})
+    second = require(second_difference(evidence(slow, fast), Mechanism(("loop",)), "the loop"))
+    assert [part.name for part in second.parts] == ["write", "generate"]
+    assert second.share == pytest.approx(0.6)
+    assert second_difference(evidence(slow, fast), Mechanism(("loop", "write")), "both") is None
+
+
 def test_overlapping_phases_are_not_checked() -> None:
     slow = sample("a", 3.0, user=1.0, sys=1.9, phases={"parse": 5.0})
     fast = sample("b", 2.0, user=1.0, sys=0.9, phases={"parse": 1.0})
     assert second_difference(evidence(slow, fast), Mechanism(("parse",)), "parsing") is None
     second = require(second_difference(evidence(slow, fast), Mechanism(("user",)), "parsing"))
-    assert require(second.part).name == "sys"
+    assert [part.name for part in second.parts] == ["sys"]
     assert second.share == pytest.approx(1.0)
 
 
