@@ -4,7 +4,7 @@ The author decides whether an experiment is adopted. The verdict is measured.
 """
 
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import PEAK_RSS
@@ -71,7 +71,8 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         step = steps.get(frozenset(experiment.change))
         state = data.state(cell_id) if cell_id else None
         verdict = _verdict(time, state)
-        decisive = verdict if step is None or verdict.refused else step.verdict
+        whole = step is not None and not step.between and not verdict.refused
+        decisive = step.comparison.verdict if step is not None and whole else verdict
         change_of_memory = _memory(peak)
         memory.add(change_of_memory)
         row = (
@@ -79,7 +80,7 @@ def changes(data: ReportData) -> tuple[Block, ...]:
             Cell(experiment.decision),
             _change(data, time, verdict),
             drawn(None if verdict.refused else time),
-            _change(data, step, step.verdict) if step else Cell(DASH),
+            _step(data, step) if step else Cell(DASH),
             Cell(change_of_memory),
             Cell(_keep(data, experiment, decisive, time)),
         )
@@ -143,12 +144,14 @@ def _keep(
 ) -> str:
     """Return whether the record speaks for a change, against it, or neither.
 
-    `verdict` is that of the step, if the change is a step, and `time` compares the change alone.
+    `verdict` is that of the step, if the whole change is a step, and `time` compares the change alone.
     """
     if time is not None and time.reason == ONE_PROGRAM:
         return "no effect on the program"
-    if time is not None and {time.verdict, verdict} == {Verdict.BETTER, Verdict.WORSE}:
-        return "only alone" if verdict is Verdict.WORSE else "not alone"
+    if time is not None and time.verdict.better and verdict.worse:
+        return "only alone"
+    if time is not None and time.verdict.worse and verdict.better:
+        return "not alone"
     if verdict is Verdict.BETTER and experiment.decision == "rejected":
         return "look again"
     if (
@@ -169,17 +172,32 @@ def _is_used(data: ReportData, experiment: Experiment) -> bool:
     )
 
 
-def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], Comparison]:
-    """Return the comparison of each step of a ladder with the step before, by its settings.
+class _Step(NamedTuple):
+    """A step of a ladder."""
 
-    Its figures are those of the ladder, like the ones of the waterfall.
-    """
+    comparison: Comparison
+    """The step compared with the one before; its figures are those of the ladder, like the ones of the waterfall."""
+    between: str
+    """Values from which it starts, if an earlier step changed the same axes: it is a part of the change."""
+
+
+def _step(data: ReportData, step: _Step) -> Cell:
+    cell = _change(data, step.comparison, step.comparison.verdict)
+    return replace(cell, about=f"from {step.between}" if step.between else "")
+
+
+def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], _Step]:
+    """Return the steps of a ladder by their settings."""
+    start = dict(data.plan.baseline.values)
     return {
-        frozenset((c.axis, c.after) for c in step.changes): replace(
-            pair,
-            verdict=step.contrast.verdict,
-            shown=step.contrast.shown,
-            reason=step.contrast.reason,
+        frozenset((c.axis, c.after) for c in step.changes): _Step(
+            replace(
+                pair,
+                verdict=step.contrast.verdict,
+                shown=step.contrast.shown,
+                reason=step.contrast.reason,
+            ),
+            ", ".join(c.before for c in step.changes if c.before != start.get(c.axis)),
         )
         for contribution in data.judgement.structure.contributions
         if contribution.design == "ladder" and contribution.input_id == item.id

@@ -8,6 +8,7 @@ from report_sample import tables_in, with_judgement, with_sign_change, with_stru
 
 from bench_framework.features.ablation import section as ablation_section
 from bench_framework.features.effects import section as effects_section
+from bench_framework.features.experiments import section as experiments_section
 from bench_framework.features.judge import judge
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.structure import (
@@ -22,8 +23,10 @@ from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Block, Bullets, KeyFinding, Table
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections import summary
+from bench_framework.report.sections.figure import result_input
 from bench_framework.report.table_cells import contrast_cells
 from bench_framework.text.reasons import phrase
+from tests.build import require
 from tests.unit.judging.conftest import Study
 
 LESS = ContrastResult(Verdict.BETTER, Interval(0.9, 0.88, 0.92, 0.99), 40, 1e-9, 1e-8)
@@ -158,6 +161,27 @@ def test_a_ladder_ends_with_the_interaction_the_total_and_the_steps_beyond(
     assert shares == ["", "90 %", "10 %", "0 %", "100 %", "—"]
     assert texts(table)[3][1] == "interaction / unexplained"
     assert "The ratios multiply to the total" in table.caption
+
+
+@pytest.mark.parametrize(
+    ("start", "keep", "about"), [("", "only alone", ""), ("x", "yes", "from x")]
+)
+def test_a_step_that_is_a_part_of_a_change_does_not_decide_it(
+    data: ReportData, start: str, keep: str, about: str
+) -> None:
+    """The change alone is better, and its step worse; `start` is the value that an earlier step left."""
+    experiment, item = data.plan.experiments[1], require(result_input(data))
+    ((axis, value),) = experiment.change
+    cells = (data.plan.cell_id(i, item.id) for i in (experiment.variant_id, data.plan.baseline_id))
+    cell_id, ref_cell_id = map(require, cells)
+    before = start or dict(data.plan.baseline.values)[axis]
+    step = Step((Change(axis, before, value),), cell_id, ref_cell_id, MORE, None)
+    table = Contribution(item.id, "wall", "ladder", ref_cell_id, cell_id, (step,), MORE, None, None)
+    (changes,) = tables_in(
+        experiments_section.changes(with_structure(data, contributions=(table,)))
+    )
+    (row,) = (r for r in changes.rows if r.cells[0].text == experiment.name)
+    assert (row.cells[-1].text, row.cells[4].about) == (keep, about)
 
 
 def test_an_inconclusive_total_has_no_shares(data: ReportData) -> None:
