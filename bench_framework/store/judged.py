@@ -9,7 +9,7 @@ from bench_framework.foreign import parse_json
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.store import wire
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Version of the file, not of the record: a judgement can be computed again, and runs cannot be."""
 OTHER_VERSION: Final = "BX412"
 

@@ -4,7 +4,8 @@ Each function returns the facts of the first paragraph, or nothing if the record
 results that this kind of question asks for. `ANSWERS` is ordered from special to general.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from bench_framework.compare.derived_values import limit_shares
@@ -12,8 +13,10 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Doubling
+from bench_framework.model.facts.evidence import Evidence
+from bench_framework.model.metrics import INSTRUCTIONS
 from bench_framework.model.plan.plan import Input, Role
-from bench_framework.model.result.judgement import Derived
+from bench_framework.model.result.judgement import WITH_BASELINE, Derived
 from bench_framework.model.verdict import Share, Verdict
 
 UNRESOLVED: Final = "not resolved"
@@ -71,10 +74,27 @@ def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
         refused=sum(c.verdict.refused for c in compared),
         margin=compared[0].thresholds.margin,
         name=view.input_label(worse[0]) if worse and len(view.plan.inputs) > 1 else "",
+        others=tuple(sorted(_worse_in_others(view), key=lambda e: -(e.estimate or 0.0))),
     )
     if worse or (len(compared) == 1 and fact.better):
         return [view.statement(worse[0] if worse else compared[0], fact)]
     return [Claim("", metric=view.metric, fact=fact)]
+
+
+def _worse_in_others(view: SummaryView) -> Iterator[Evidence]:
+    """Yield the comparisons of other metrics that are worse, and counted instructions that became more."""
+    compared = [c for c in view.judgement.comparisons if c.family in WITH_BASELINE]
+    for c in compared:
+        if c.metric != view.metric and c.verdict.worse:
+            yield view.evidence(c)
+    known = {(c.cell_id, c.ref_cell_id) for c in compared if c.metric == INSTRUCTIONS}
+    for pair in view.judgement.functions:
+        cells, ratio = (pair.cell_id, pair.ref_cell_id), pair.changes.ratio
+        if ratio is not None and ratio > 1 and cells not in known:
+            subject, reference = map(view.label, cells)
+            scope = view.scope(view.cells[pair.cell_id].input_id)
+            names = Evidence(subject, reference, INSTRUCTIONS, scope, cells=cells)
+            yield replace(names, estimate=ratio, lo=ratio, hi=ratio)
 
 
 def against_a_limit(view: SummaryView, item: Input) -> list[Claim]:

@@ -154,14 +154,15 @@ def _urgency(c: Comparison, interval: Interval) -> tuple[bool, bool, float]:
 
 
 def _changes(view: SummaryView) -> Iterator[Claim]:
-    """Yield the significant changes of memory and CPU time between two revisions, the largest first."""
+    """Yield the significant changes of other metrics between two revisions, the largest first.
+
+    A declared metric has its own line.
+    """
+    others = {metric.name for metric in view.plan.metrics} | {view.metric}
     changes = [
         c
         for c in view.judgement.comparisons
-        if c.family in WITH_BASELINE
-        and c.metric in (PEAK_RSS, CPU)
-        and c.metric != view.metric
-        and c.verdict.decided
+        if c.family in WITH_BASELINE and c.metric not in others and c.verdict.decided
     ]
     changes.sort(key=lambda c: -(c.shown.ratio if c.shown else 0.0))
     if not changes:
@@ -169,8 +170,8 @@ def _changes(view: SummaryView) -> Iterator[Claim]:
     stated = tuple(
         ResourceChange(
             evidence=view.evidence(c),
-            before=view.amount(c.ref_cell_id) if c.metric != CPU else None,
-            after=view.amount(c.cell_id) if c.metric != CPU else None,
+            before=view.amount(c.ref_cell_id) if c.metric == PEAK_RSS else None,
+            after=view.amount(c.cell_id) if c.metric == PEAK_RSS else None,
         )
         for c in changes[:MOST_CHANGES]
     )

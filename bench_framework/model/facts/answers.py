@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.fact import Fact
 from bench_framework.model.verdict import Share
 
@@ -24,6 +25,8 @@ class RevisionsAnswer(Fact, kind="answer", form="revisions"):
     margin: float
     name: str = ""
     """The configuration of the largest regression, if there are several."""
+    others: tuple[Evidence, ...] = ()
+    """Comparisons in other metrics that are worse, and instructions that became more; the largest change first."""
 
 
 class LimitReached(Fact, kind="answer", form="limit"):

@@ -134,7 +134,7 @@ class GateNote(Fact, kind="summary", form="gate_note"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceChange:
-    """A significant change of memory or CPU time, with the amounts of memory."""
+    """A significant change of another metric than the main one, with the amounts of memory."""
 
     evidence: Evidence
     before: Quantity | None = None
@@ -142,7 +142,7 @@ class ResourceChange:
 
 
 class ResourceChanges(Fact, kind="summary", form="resource_changes"):
-    """The significant changes of memory and CPU time between two revisions, the largest first."""
+    """The significant changes of other metrics between two revisions, the largest first."""
 
     changes: tuple[ResourceChange, ...]
     more: int = 0

@@ -161,6 +161,7 @@ def lines(data: ReportData) -> list[Claim]:
         *contrasts[:MOST_CONTRASTS],
         *first,
         *data.claims("experiments", "profile-summary"),
+        *(data.claims("functions")[:1] if data.plan.revisions is not None else ()),
         *data.claims("race")[:1],
         *(c for c in summary if c not in first),
     ]
