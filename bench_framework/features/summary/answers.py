@@ -82,15 +82,16 @@ def before_and_after(view: SummaryView, _: Input) -> list[Claim]:
 
 
 def _worse_in_others(view: SummaryView) -> Iterator[Evidence]:
-    """Yield the comparisons of other metrics that are worse, and counted instructions that became more."""
+    """Yield the comparisons of other metrics that are worse, and more instructions, by more than the margin."""
     compared = [c for c in view.judgement.comparisons if c.family in WITH_BASELINE]
     for c in compared:
         if c.metric != view.metric and c.verdict.worse:
             yield view.evidence(c)
     known = {(c.cell_id, c.ref_cell_id) for c in compared if c.metric == INSTRUCTIONS}
+    most = 1 + view.plan.judge.margin_of(INSTRUCTIONS)
     for pair in view.judgement.functions:
         cells, ratio = (pair.cell_id, pair.ref_cell_id), pair.changes.ratio
-        if ratio is not None and ratio > 1 and cells not in known:
+        if ratio is not None and ratio > most and cells not in known:
             subject, reference = map(view.label, cells)
             scope = view.scope(view.cells[pair.cell_id].input_id)
             names = Evidence(subject, reference, INSTRUCTIONS, scope, cells=cells)
