@@ -15,6 +15,7 @@ from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record import contention
 from bench_framework.model.record.run import Block, Build, Event
 from bench_framework.model.result.judgement import Comparison, NoiseFloor
@@ -23,7 +24,7 @@ from bench_framework.stats.portable_math import expm1, log, normal_quantile
 from bench_framework.text.errors import new_event
 from bench_framework.text.names import listed
 from bench_framework.text.numbers import format_clock, format_percent
-from bench_framework.text.words import loads, noun, requirement
+from bench_framework.text.words import noun, requirement
 from bench_framework.text.write import render
 from bench_framework.units import counted
 
@@ -80,14 +81,19 @@ def drift(series: Mapping[int, float]) -> float | None:
     return expm1(slope * (rounds[-1] - rounds[0]))
 
 
+def disturbed(blocks: Sequence[Block]) -> Reason | None:
+    """Return the remark that other load disturbed over a tenth of the blocks, if so; statistics keep them."""
+    flagged = [flags for b in blocks if (flags := contention.flags(b))]
+    if not blocks or len(flagged) <= CONTENDED_BLOCKS * len(blocks):
+        return None
+    causes = contention.loads(Counter(itertools.chain.from_iterable(flagged)))
+    return Reason(ReasonCode.DISTURBED, (len(flagged), len(blocks), causes))
+
+
 def contention_events(blocks: Sequence[Block]) -> list[Event]:
-    """Return BX321 if other load disturbed over a tenth of the blocks; statistics keep them."""
-    disturbed = [flags for b in blocks if (flags := contention.flags(b))]
-    if not blocks or len(disturbed) <= CONTENDED_BLOCKS * len(blocks):
-        return []
-    counts = Counter(itertools.chain.from_iterable(disturbed))
-    causes = loads(counts)
-    return [new_event("BX321", disturbed=len(disturbed), samples=len(blocks), causes=causes)]
+    """Return BX321 if other load disturbed many blocks."""
+    remark = disturbed(blocks)
+    return [new_event("BX321", what=remark)] if remark is not None else []
 
 
 def identical_events(plan: Plan, builds: Mapping[str, Build]) -> list[Event]:

@@ -11,7 +11,7 @@ from bench_framework.compare.interim_analysis import best_of
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.policies import JudgePolicy, Metric
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Observation
 from bench_framework.model.result.judgement import BestGroup, Comparison, Summary
 from bench_framework.model.verdict import Thresholds, Verdict
@@ -58,7 +58,7 @@ def compare(
     ):
         for o in observations:
             if (o.cell_id, o.kind) == (side.id, COUNTING_RUN) and o.status != "ok":
-                return replace(draft, verdict=verdict, reason=message(o.message or "").at(name))
+                return replace(draft, verdict=verdict, reason=o.failure.at(name))
     counts = [counts_of(observations, side.id, metric) for side in (cell, reference)]
     if not all(counts):
         counted = all(counts_of(observations, side.id, INSTRUCTIONS) for side in (cell, reference))

@@ -105,7 +105,7 @@ class Finished:
     def how(self) -> str:
         """Return a text such as ``exit status 101``, ``killed by SIGSEGV``, ``timed out``."""
         if self.timed_out:
-            return phrase_of(ReasonCode.TIMED_OUT)
+            return phrase_of(ReasonCode.TIMED_OUT, "")
         if self.overflowed:
             return phrase_of(PhraseCode.PRINTED_TOO_MUCH)
         if self.signal is not None:

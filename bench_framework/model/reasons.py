@@ -16,6 +16,8 @@ class ReasonCode(StrEnum):
 
     # The state of a configuration.
     MESSAGE = "message"
+    ERROR = "error"
+    FIX = "fix"
     LIST = "list"
     BUILD_FAILED = "build-failed"
     RUN_FAILED = "run-failed"
@@ -215,6 +217,11 @@ class ReasonCode(StrEnum):
     UNGATED_FAILED = "ungated-failed"
 
     # What the reader of a gate should know besides.
+    DISTURBED = "disturbed"
+    LOAD = "load"
+    SELF_TEST = "self-test"
+    OTHER_ERROR_RATE = "other-error-rate"
+    SMALLEST_DETECTED = "smallest-detected"
     ACCEPTANCE_UNKNOWN = "acceptance-unknown"
     ACCEPTANCE_EXPIRED = "acceptance-expired"
     ACCEPTANCE_UNNEEDED = "acceptance-unneeded"

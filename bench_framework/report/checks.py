@@ -16,7 +16,8 @@ from bench_framework.report.context import ReportData, span
 from bench_framework.report.failed_runs import FAILED, event_text
 from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import fixed, format_percent, format_size, percent, percent_up
-from bench_framework.text.words import loads, noun
+from bench_framework.text.reasons import phrase
+from bench_framework.text.words import noun
 from bench_framework.units import THIN_SPACE, counted
 
 N = TypeVar("N", int, float)
@@ -141,7 +142,7 @@ def _cores(data: ReportData) -> Answer:
         return None
     flagged = [flags for b in blocks if (flags := contention.flags(b))]
     counts = Counter(itertools.chain.from_iterable(flagged))
-    causes = f" ({loads(counts)})" if set(counts) - {"cpu"} else ""
+    causes = f" ({phrase(contention.loads(counts))})" if set(counts) - {"cpu"} else ""
     return len(flagged) <= MANY * len(blocks), (
         f"other processes used {percent(sum(others) / capacity)} of the CPU time; "
         f"{len(flagged)} of {len(blocks)} samples flagged as disturbed{causes}, none excluded"

@@ -22,7 +22,7 @@ from bench_framework.text.numbers import (
     percent_up,
     shortest,
 )
-from bench_framework.text.words import noun
+from bench_framework.text.words import LOADS, noun
 from bench_framework.units import counted
 
 
@@ -50,6 +50,7 @@ FILES: Final = tuple(
 FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "": str,
     "metric": noun,
+    "load": LOADS.__getitem__,
     "percent": format_percent,
     "tenths": partial(format_percent, decimals=1),
     "whole": partial(format_percent, decimals=0),
@@ -86,6 +87,10 @@ FORMATS: Final[Mapping[str, Callable[[Any], str]]] = {
     "ungated": partial(counted, noun="ungated configuration"),
 }
 """The formats of numbers in phrases."""
+_OF_NAMES: Final = {"metric", "load"}
+"""The formats that replace a name."""
+_OR: Final = "or "
+"""Prefix of a text in place of an empty part."""
 
 
 @cache
@@ -109,7 +114,9 @@ class _Part:
             return phrase(self._value)
         if isinstance(self._value, Difference):
             return condition(self._value)
-        is_text = isinstance(self._value, str) and name != "metric"
+        if name.startswith(_OR):
+            return str(self._value) or name.removeprefix(_OR)
+        is_text = isinstance(self._value, str) and name not in _OF_NAMES
         return str(self._value) if is_text else FORMATS[name](self._value)
 
 

@@ -228,11 +228,6 @@ LOADS: Final[Mapping[Flag, str]] = {
 }
 
 
-def loads(counts: Mapping[Flag, int]) -> str:
-    """Return the causes of disturbed samples with their numbers: ``CPU steal: 3, swapping: 1``."""
-    return ", ".join(f"{words}: {counts[flag]}" for flag, words in LOADS.items() if counts[flag])
-
-
 def plan_size(plan: Plan) -> str:
     """Return the numbers of variants, inputs and configurations, and separately of A/A controls."""
     factors, inputs = [counted(len(plan.variants) // plan.sides, "variant")], len(plan.inputs)

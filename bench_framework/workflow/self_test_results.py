@@ -6,8 +6,7 @@ from typing import Final
 from bench_framework.features.gate.outcome import main_metric
 from bench_framework.foreign import parse_json
 from bench_framework.model.documents.gate import SelfTestDocument
-from bench_framework.model.reasons import Reason, message
-from bench_framework.report.render.self_test import remark
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.store import wire
 from bench_framework.store.records import Record
 
@@ -33,5 +32,10 @@ def self_test_remarks(results: Path, record: Record) -> tuple[Reason, ...]:
             continue
         tested = (document.scenario_sha256, document.only, document.margin, document.host_id)
         if tested == gate:
-            return (message(remark(document, path.parent.name, policy.level)),)
+            remark = Reason(ReasonCode.SELF_TEST, (path.parent.name, document.answer))
+            if policy.level != document.level:
+                remark = Reason(ReasonCode.OTHER_ERROR_RATE, (remark, document.level))
+            if (smallest := document.smallest_found) is not None:
+                remark = Reason(ReasonCode.SMALLEST_DETECTED, (remark, smallest))
+            return (remark,)
     return ()

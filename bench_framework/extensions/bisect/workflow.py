@@ -33,7 +33,7 @@ from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import GatePolicy
 from bench_framework.model.plan.revisions import Commit, Revisions
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
@@ -271,7 +271,8 @@ class Search:
             record, judgement, measured = self._measure(plan, context, built)
         except (errors.BuildError, errors.CellError, errors.AnswerError) as error:
             text = error.details[0][1] if error.details else error.message
-            return replace(untested, reason=message(text.strip().partition("\n")[0]))
+            cause = Reason(ReasonCode.ERROR, (error.code, text.strip().partition("\n")[0]))
+            return replace(untested, reason=cause)
         pair = compute.comparisons_of(measured, self._of_metric(judgement))
         refused = [c.reason for c in pair or () if c.verdict.refused]
         if pair is None or refused:

@@ -309,7 +309,8 @@ class FleetClient:
         try:
             require_same_work(record, run.folder)
         except UsageError as error:
-            return not_confirmed(first, record.plan.judge.gate, message(error.message))
+            cause = Reason(ReasonCode.ERROR, (error.code, error.message))
+            return not_confirmed(first, record.plan.judge.gate, cause)
         first = replace(first, hosts=(place.name, run.host))
         return with_second_record(record, first, again.outcome.judgement, run.folder)
 

@@ -29,7 +29,7 @@ from bench_framework.extensions.history.site_pages import SiteRecord
 from bench_framework.features.document import build_document
 from bench_framework.foreign import is_below, parse_json, read_regular
 from bench_framework.model.metrics import WALL
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.report.claim_blocks import MAIN_KINDS
 from bench_framework.report.render.templates import Templates
@@ -157,7 +157,7 @@ def _render(
             try:
                 new[name] = _write_record(results / name, out / name)
             except RecordError as error:
-                left_out[name] = message(error.message)
+                left_out[name] = Reason(ReasonCode.ERROR, (error.code, error.message))
             if host.seconds() - saved >= SAVE_S:
                 save()
                 saved = host.seconds()

@@ -26,13 +26,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
-from bench_framework.model.reasons import (
-    BUILT_ALIKE,
-    NO_USE_OF_INTERVAL,
-    Reason,
-    ReasonCode,
-    message,
-)
+from bench_framework.model.reasons import BUILT_ALIKE, NO_USE_OF_INTERVAL, Reason, ReasonCode
 from bench_framework.model.result.gate import GatedPair, Gating, PairState
 from bench_framework.model.result.judgement import Comparison, Judgement, baseline_comparisons
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -88,7 +82,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             if one_program and state not in ("failed", "not-comparable"):
                 state, reason = "passed", BUILT_ALIKE
             if metric in COUNTED and state == "not-judged" and uncounted:
-                reason = message(uncounted)
+                reason = Reason(ReasonCode.NOT_COUNTED, uncounted)
             reasons = (reason,) if reason else ()
             pairs.append(GatedPair(cell.id, metric, margin, state, c, claim, reasons))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))

@@ -11,7 +11,6 @@ from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
 from bench_framework.model.metrics import COUNTED, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import message
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.gate import Explanation, Gating
 from bench_framework.store.journal import Contents
@@ -49,7 +48,7 @@ def _explanations(
         )
         changes = next((difference for difference in counted if difference is not None), None)
         failed = (
-            message(o.message or "")
+            o.failure
             for contents in records
             for o in contents.observations
             if o.kind == COUNTING_RUN and o.cell_id in pair and o.status != "ok"

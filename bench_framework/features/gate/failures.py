@@ -7,7 +7,7 @@ a single run or metric of one whose comparisons are judged.
 from collections.abc import Iterator
 
 from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.reasons import Reason, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.gate import Failure, Gating
 from bench_framework.store.journal import Contents
 
@@ -40,4 +40,4 @@ def _failures(plan: Plan, contents: Contents) -> Iterator[tuple[str | None, Reas
             yield cell.id, build.failure
     for event in contents.events:
         if event.severity == "error":
-            yield event.cell_id, message(event.message)
+            yield event.cell_id, Reason(ReasonCode.ERROR, (event.code, event.message))

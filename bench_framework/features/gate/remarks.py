@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench_framework.compare.cell_state import first_difference, output_reasons
-from bench_framework.compare.data_quality import contention_events
+from bench_framework.compare.data_quality import disturbed
 from bench_framework.compare.samples import collect
 from bench_framework.features.gate.question import question_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.planned_comparisons import lone_benches
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import OTHER_OUTPUT
 from bench_framework.store.journal import Contents
 
@@ -41,11 +41,11 @@ def _other_outputs(plan: Plan, contents: Contents) -> Iterator[Reason]:
             where = plan.input(cell.input_id).name or cell.label
             yield Reason(ReasonCode.FIRST_DIFFERENCE, lines, where)
     if events and events[0].help:
-        yield message(events[0].help)
+        yield Reason(ReasonCode.FIX, (events[0].code, events[0].help))
 
 
 def _disturbances(contents: Contents) -> Iterator[Reason]:
     """Yield that other load disturbed many samples, unless a single round compares no times."""
     blocks = [b for sample in collect(contents.blocks).values() for b in sample.blocks]
-    if len({block.round for block in blocks}) > 1:
-        yield from (message(event.message) for event in contention_events(blocks))
+    if len({block.round for block in blocks}) > 1 and (remark := disturbed(blocks)) is not None:
+        yield remark

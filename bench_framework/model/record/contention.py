@@ -5,8 +5,10 @@ bias the result.
 """
 
 import math
-from typing import Final, Literal
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
 
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 
 Flag = Literal["cpu", "steal", "memory", "swap", "throttled"]
@@ -48,3 +50,9 @@ def flags(block: Block) -> tuple[Flag, ...]:
         "throttled": (s.throttle_events or 0) > 0,
     }
     return tuple(flag for flag in is_set if is_set[flag])
+
+
+def loads(counts: Mapping[Flag, int]) -> Reason:
+    """Return the causes of disturbed blocks with their numbers."""
+    causes = (Reason(ReasonCode.LOAD, (f, counts[f])) for f in get_args(Flag) if counts[f])
+    return Reason(ReasonCode.LIST, tuple(causes))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from bench_framework.model.metrics import CPU, METRICS, PEAK_RSS, RECEIPT_KEYS, WALL, WORK_TIMES
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.sensors import PageCache, Sensors
 
 SIGNAL_BASE: Final = 128
@@ -114,12 +114,12 @@ class Block:
     def failure(self) -> Reason:
         """Return how a run failed, for a block with a failed run."""
         code = ReasonCode.TIMED_OUT if self.timed_out else ReasonCode.RUN_FAILED
-        return message(self.message) if self.message else Reason(code)
+        return Reason(code, self.message or "")
 
     @property
     def output_reason(self) -> Reason:
         """Return how the output differs from the expected one, for a block whose output does."""
-        return message(self.message) if self.message else Reason(ReasonCode.OTHER_OUTPUT)
+        return Reason(ReasonCode.OTHER_OUTPUT, self.message or "")
 
     def metric(self, name: str) -> float | None:
         """Return the block's value of a metric, or `None` if it was not measured."""
@@ -280,7 +280,7 @@ class Build:
     @property
     def failure(self) -> Reason:
         """The reason why there is no binary."""
-        return message(self.message) if self.message else Reason(ReasonCode.BUILD_FAILED)
+        return Reason(ReasonCode.BUILD_FAILED, self.message or "")
 
     @property
     def program_sha256(self) -> str | None:
@@ -348,6 +348,11 @@ class Observation:
     """Value of each metric, by name. It is empty if the run failed."""
     message: str | None = None
     """Reason for missing values, in one line."""
+
+    @property
+    def failure(self) -> Reason:
+        """The reason for missing values."""
+        return Reason(ReasonCode.NOT_COUNTED, self.message or "")
 
 
 @dataclass(frozen=True, slots=True)

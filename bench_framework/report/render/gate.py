@@ -328,7 +328,7 @@ def _is_stated(pair: GatedPair, reason: Reason) -> bool:
     """Return whether the sentence of a pair contains a reason."""
     c = pair.comparison
     if c.verdict is Verdict.OTHER_OUTPUT and pair.claim is not None:
-        return reason.code is ReasonCode.OTHER_OUTPUT
+        return reason == Reason(ReasonCode.OTHER_OUTPUT)
     if pair.claim is None:
         return False
     open_ = c.verdict is Verdict.INCONCLUSIVE

@@ -4,7 +4,6 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from bench_framework.model.documents.gate import SelfTestDocument
 from bench_framework.model.result.self_test import SelfTest, SuiteSelfTest, TestOutcome, Trial
 from bench_framework.report.render.widths import visible
 from bench_framework.stats.proportions import CONFIDENCE, at_least, at_most
@@ -53,16 +52,6 @@ def suite_answer(test: SuiteSelfTest) -> str:
     names = [one.scenario for one in test.tests if one.outcome == test.outcome]
     where = f"{len(names)} of {counted(len(test.tests), 'scenario')} ({', '.join(names)})"
     return f"in {where}, {_FAULTS[test.outcome]}"
-
-
-def remark(document: SelfTestDocument, identifier: str, level: float) -> str:
-    """Return the line about an earlier self-test for the pages of a gate with an error rate."""
-    text = f"self-test {identifier} of this gate on the same machine: {document.answer}"
-    if level != document.level:
-        text += f"; its error rate was {format_percent(document.level)}"
-    if document.smallest_found is not None:
-        text += f"; smallest slowdown that it found: {format_percent(document.smallest_found)}"
-    return text
 
 
 def progress(share: float, number: int, least: int) -> str:

@@ -17,7 +17,7 @@ from bench_framework.execution import answers, block as measuring, progress, rou
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import AnswerPolicy, MeasurePolicy
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Preload, PreparedInput
 from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store import layout, wire
@@ -222,7 +222,7 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(fake: Any) -> Non
     assert [block.status for block in blocks_of(record, "c")] == ["ok"] * 5
     assert len(events_of(record, "BX201")) == 1
     [dropped] = [h for h in fake.observer.updates if isinstance(h, progress.CellDropped)]
-    assert (dropped.round, dropped.reason) == (2, message("exit status 101"))
+    assert (dropped.round, dropped.reason) == (2, Reason(ReasonCode.RUN_FAILED, "exit status 101"))
 
 
 @pytest.mark.parametrize(

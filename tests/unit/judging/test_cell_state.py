@@ -28,7 +28,13 @@ def during_warm_up(cause: Reason) -> Reason:
 @pytest.mark.parametrize(
     ("status", "message", "state", "failed", "reason"),
     [
-        ("failed", "exit status 1", "failed", 2, during_warm_up(message("exit status 1"))),
+        (
+            "failed",
+            "exit status 1",
+            "failed",
+            2,
+            during_warm_up(Reason(ReasonCode.RUN_FAILED, "exit status 1")),
+        ),
         ("timeout", None, "failed", 2, during_warm_up(Reason(ReasonCode.TIMED_OUT))),
         ("other-output", None, "other-output", 0, Reason(ReasonCode.OTHER_OUTPUT)),
         ("ok", None, "not-started", 0, Reason(ReasonCode.NO_ROUND)),

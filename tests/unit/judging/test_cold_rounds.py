@@ -10,7 +10,7 @@ from bench_framework.compare import cell_state, samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
 from bench_framework.model.plan.plan import Plan
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.record.sensors import PageCache
 from bench_framework.model.result.judgement import Comparison, Judgement
@@ -107,7 +107,9 @@ def test_failures_and_unseen_rounds_count_together() -> None:
     assert "1 of 38 samples" in phrase(both.reason)
     failed = comparison_of(example, judged(example, {"b": (7,)}, failed=(9, 10, 11)))
     assert failed.verdict is Verdict.FAILED
-    assert failed.reason == Reason(ReasonCode.FAILED_IN_ROUNDS, (message("exit 9"), 9, 3, 40))
+    assert failed.reason == Reason(
+        ReasonCode.FAILED_IN_ROUNDS, (Reason(ReasonCode.RUN_FAILED, "exit 9"), 9, 3, 40)
+    )
 
 
 def test_warm_runs_are_verified_only_in_plans_with_cold_ones() -> None:

@@ -17,7 +17,6 @@ from bench_framework.model.reasons import (
     UNSTABLE,
     Reason,
     ReasonCode,
-    message,
 )
 from bench_framework.model.record.run import Build, Event, Observation
 from bench_framework.model.result.decision import ChangeKind
@@ -237,7 +236,8 @@ class TestOtherFailures:
         failed = Build(specs["other"].id, ok=False, message="no such feature")
         contents = example.contents(example.blocks(log_normal_timing({})), [failed])
         gating = gate.first_pass(plan, contents)
-        other = Failure(example.cell("other").id, gated=False, reason=message("no such feature"))
+        reason = Reason(ReasonCode.BUILD_FAILED, "no such feature")
+        other = Failure(example.cell("other").id, gated=False, reason=reason)
         assert (gating.exit_code, gating.failures) == (3, (other,))
 
     def test_so_does_a_failed_run_of_a_judged_one_or_a_changed_file(self) -> None:
@@ -245,7 +245,10 @@ class TestOtherFailures:
         assert gating.exit_code == 3
         assert gating.reasons == (Reason(ReasonCode.GATED_FAILED, (1,)),)
         gating, page = self.judged(None)
-        assert (gating.exit_code, gating.reasons) == (3, (message("it failed in round 3"),))
+        assert (gating.exit_code, gating.reasons) == (
+            3,
+            (Reason(ReasonCode.ERROR, ("BX201", "it failed in round 3")),),
+        )
         assert page.annotations == ("all configurations, measurement: it failed in round 3",)
 
     def test_a_failed_comparison_is_not_listed_twice(self) -> None:

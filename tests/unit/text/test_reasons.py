@@ -48,6 +48,11 @@ def test_a_number_has_the_format_of_its_phrase_and_the_text_of_an_older_record_s
         assert wire.load(Reason, "claims.json", stored) == replace(reason, detail=detail)
 
 
+def test_a_phrase_can_have_words_in_place_of_an_empty_part() -> None:
+    assert phrase(Reason(ReasonCode.RUN_FAILED)) == "failed"
+    assert phrase(Reason(ReasonCode.RUN_FAILED, "exit status 1")) == "exit status 1"
+
+
 def test_a_reason_can_be_a_part_of_another_one() -> None:
     cause = Reason(ReasonCode.RUNS_FAILED, 2, "the baseline")
     assert phrase(Reason(ReasonCode.SECOND_INCONCLUSIVE, cause)).endswith(
