@@ -284,6 +284,7 @@ class Reason:
     """A reason: its code, figures, names or foreign messages, and where it applies."""
 
     code: ReasonCode
+    """Code of the reason, by which programs should compare it."""
     detail: "Part | tuple[Part, ...]" = ""
     """The part that varies, or several: number, change, difference, name, message of another program, reason."""
     place: str = ""

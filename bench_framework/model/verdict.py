@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 Direction = Literal["lower", "higher"]
 """Which values of a metric are better."""
@@ -92,10 +92,17 @@ class Interval:
     """A ratio (candidate ÷ baseline) with its confidence interval at a level such as 0.95."""
 
     ratio: float
+    """Estimated ratio."""
     lo: float
+    """Lower end of the interval."""
     hi: float
+    """Upper end of the interval."""
     level: float
-    __pydantic_config__: ClassVar[dict[str, str]] = {"ser_json_inf_nan": "strings"}
+    """Confidence level, such as 0.95."""
+    __pydantic_config__: ClassVar[dict[str, Any]] = {
+        "ser_json_inf_nan": "strings",
+        "use_attribute_docstrings": True,
+    }
     """JSON has no infinity: an infinite bound is stored as a text."""
 
     @property
@@ -125,8 +132,11 @@ class Share:
     """A quotient with its interval, if it has one."""
 
     value: float
+    """The quotient."""
     lo: float | None = None
+    """Lower end of its interval; null without one."""
     hi: float | None = None
+    """Upper end of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +146,9 @@ class Phases:
     until: int
     """Last round before the change."""
     first: Interval
+    """Ratio up to `until`."""
     rest: Interval
+    """Ratio after it."""
 
     @property
     def inverse(self) -> Phases:

@@ -48,12 +48,15 @@ class Baseline:
     """A name for a record of a scenario, with the machine that measured it."""
 
     name: str
+    """Name of the baseline."""
     scenario: str
+    """Name of the scenario."""
     record: str
     """Id of the record."""
     digest: str
     """Digest of the measured files of the record."""
     machine: Fingerprint
+    """The machine that measured the record."""
     saved_at: str
     """Time of saving, UTC, ISO 8601."""
 

@@ -26,7 +26,9 @@ class Acceptance:
     """Entries that were added to the file of accepted changes."""
 
     file: Path
+    """The file of accepted changes."""
     entries: tuple[Mapping[str, str], ...]
+    """The entries that were added."""
     diff: str
     """Unified diff of the file."""
 

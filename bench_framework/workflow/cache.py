@@ -51,8 +51,11 @@ class Item:
     """A file or folder that is removed as a whole. All but those of the results are recreated when needed."""
 
     kind: str
+    """Kind of the item, as `clean` takes it."""
     path: Path
+    """Path of the file or folder."""
     bytes: int
+    """Size with all its files."""
     age_s: float
     """Seconds since the last change."""
 
@@ -62,6 +65,7 @@ class CleanDocument:
     """The result of `clean`: the items that are listed, or with `--yes` removed."""
 
     items: tuple[Item, ...]
+    """The items, the oldest first."""
 
 
 def list_items(

@@ -51,9 +51,11 @@ class ComparisonsDocument:
     """The result of `compare` for one record."""
 
     record_id: str
+    """Id of the record."""
     scenario: str
     """Name of the scenario."""
     comparisons: tuple[ComparisonDocument, ...]
+    """Comparisons of the record."""
     warnings: tuple[str, ...]
     """Reasons to be careful with the comparisons, such as outputs that differ."""
 
@@ -63,6 +65,7 @@ class RecordsDocument(Bridge):
     """The result of `compare` for two records, and of `baseline compare`."""
 
     claims: tuple[ClaimDocument, ...]
+    """Sentences about the comparison."""
 
 
 CompareDocument = ComparisonsDocument | RecordsDocument

@@ -28,9 +28,13 @@ class ClaimDocument:
     """A sentence of the report."""
 
     id: str
+    """Id of the claim, as in `claims.json`."""
     kind: str
+    """Kind of the fact that the sentence states."""
     verdict: Verdict | None
+    """Verdict of the claim; null for a claim without one."""
     text: str
+    """The sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +42,11 @@ class FailureDocument:
     """Something that could not be built or measured."""
 
     code: str
+    """Code of the error (docs/reference/codes.md)."""
     message: str
+    """The error in words."""
     fix: str | None
+    """Advice on what to do; null without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +56,11 @@ class RunDocument:
     record: str | None
     """Folder of the record."""
     exit_code: int
+    """Exit code of the command."""
     digest: str | None
     """Digest of the measured files."""
     status: RecordStatus | Literal["interrupted"]
+    """State of the record."""
     answer: tuple[str, ...]
     """The first sentences of the report."""
     decision: tuple[str, ...]
@@ -59,8 +68,11 @@ class RunDocument:
     warnings: tuple[str, ...]
     """Reasons to be careful with the answer, such as outputs that differ."""
     comparisons: tuple[ComparisonDocument, ...]
+    """All comparisons of the record."""
     claims: tuple[ClaimDocument, ...]
+    """Sentences of the report."""
     failures: tuple[FailureDocument, ...]
+    """Errors of builds and runs."""
     resume: str | None
     """Command that continues an interrupted measurement."""
 
@@ -80,7 +92,9 @@ class FileDocument:
     """The result of `export --out` and `baseline export`: a file that was written."""
 
     file: Path
+    """Path of the file."""
     format: str
+    """Format of the file."""
     bytes: int
     """Size of the file."""
 

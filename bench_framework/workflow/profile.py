@@ -50,9 +50,13 @@ class ProfileEvent:
     """A configuration without a profile, or a limit of one."""
 
     code: str
+    """Code of the event (docs/reference/codes.md)."""
     message: str
+    """The event in words."""
     effect: str | None
+    """Effect on the profile; null without one."""
     fix: str | None
+    """Advice on what to do; null without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,13 @@ class ProfileDocument:
     """The result of `profile`."""
 
     record: Path
+    """Folder of the record."""
     exit_code: int
+    """Exit code of the command."""
     profiles: tuple[ProfileShares, ...]
+    """Profile of each configuration."""
     events: tuple[ProfileEvent, ...]
+    """Configurations without a profile, and limits."""
 
 
 class ProfileResult(NamedTuple):

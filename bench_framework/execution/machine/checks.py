@@ -49,10 +49,16 @@ class MachineCheck:
     """The result of a check: `figure` is what was measured, `meaning` its effect on the results."""
 
     name: str
+    """Name of the check."""
     state: State
+    """`warn`: results are noisier or less complete, or something cannot be built; `bad`: nothing can be
+    measured."""
     figure: str
+    """Measured value in words."""
     meaning: str = ""
+    """Effect on the results; empty without one."""
     fix: str = ""
+    """Advice on a change of the machine; empty without one."""
 
 
 def _check(state: State, key: str, /, **values: object) -> MachineCheck:

@@ -27,8 +27,11 @@ class PinnedCpus:
     """
 
     one_thread: str
+    """List of CPUs for a program with one thread."""
     several_threads: str | None
+    """List of CPUs for several threads; null if all CPUs are needed."""
     reason: str
+    """Reason for the choice, in words."""
 
 
 def choose(machine: Machine, usable: Collection[int]) -> PinnedCpus:

@@ -43,7 +43,9 @@ class MachineSetting:
     """A setting of the machine."""
 
     name: str
+    """Name of the setting."""
     state: State
+    """`quiet`: nothing to do; `noisy`: another value makes times vary less."""
     value: str
     """Present value, in a few words."""
     meaning: str = ""
@@ -71,7 +73,9 @@ class QuietMachine:
     """The result of `doctor --tune`: CPUs to use, and settings to change for times that vary less."""
 
     cpus: PinnedCpus
+    """CPUs to pin programs to."""
     settings: tuple[MachineSetting, ...]
+    """Settings of the machine."""
 
 
 def examine_settings(results: Path, cpus: str | None = None) -> QuietMachine:

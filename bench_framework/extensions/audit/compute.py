@@ -53,11 +53,17 @@ class Result:
     """A comparative statement: its result, the reason, the interval of the ratio if there is one, and its place."""
 
     status: Status
+    """Result of the check."""
     reason: str
+    """Reason for the result, in words."""
     interval: Range | None
+    """Interval of the measured ratio; null without one."""
     line: int
+    """Line of the page, from 1."""
     section: str
+    """Heading above the statement."""
     text: str
+    """The statement."""
 
 
 def statement(place: Passage | Number, text: str, status: Status, reason: Phrase) -> Result:

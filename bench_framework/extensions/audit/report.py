@@ -97,12 +97,15 @@ class AuditDocument:
     """The result of `audit`."""
 
     page: str
+    """The page that was checked."""
     data: tuple[str, ...]
     """Names of the data files."""
     counts: Mapping[str, int]
     """Number of statements by result: `not_supported`, `no_data`, `inconclusive`, `supported`."""
     statements: tuple[Result, ...]
+    """The statements in the order of the page."""
     exit_code: int
+    """Exit code of the command."""
 
     @property
     def summary(self) -> str:

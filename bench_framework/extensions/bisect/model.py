@@ -23,6 +23,7 @@ class SearchStep:
     """A measurement of the search. Commits are numbers of `Bisection.commits`."""
 
     kind: StepKind
+    """`ends`: the whole range; `commit`: a commit between two others; `confirmation`: the last two again."""
     lo: int
     """The good end."""
     hi: int
@@ -34,6 +35,7 @@ class SearchStep:
     attempt: int = 1
     """1, or more if it was inconclusive before."""
     outcome: Outcome = "planned"
+    """`good` and `bad` are the sides of a `commit`; `differs` and `same` are for the other kinds."""
     record: str = ""
     """``SCENARIO/ID``, empty if nothing was measured."""
     comparisons: tuple[Comparison, ...] = ()
@@ -92,15 +94,21 @@ class SearchDocument:
     """A search with its answer, as `bisect` prints it."""
 
     scenario: str
+    """Name of the scenario."""
     find: Find
+    """Direction of the change that is searched for."""
     metric: Metric
+    """Name of the metric."""
     level: float
     """Probability of one or more false claims in the whole search, at most."""
     cell_id: str
+    """Id of the configuration, as in `cells.csv`."""
     configuration: str
+    """Label of the configuration."""
     commits: tuple[str, ...]
     """Ids from the good commit to the bad one."""
     status: Status
+    """Result of the search."""
     commit: Commit | None
     """The commit that made the change, if it was found."""
     range: tuple[Commit, ...]
@@ -110,6 +118,7 @@ class SearchDocument:
     record: str | None
     """Its record, as ``SCENARIO/ID``."""
     steps: tuple[SearchStep, ...]
+    """The measurements in their order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +126,7 @@ class BisectDocument(SearchDocument):
     """The result of `bisect`."""
 
     exit_code: int
+    """Exit code of the command."""
     branch: SearchDocument | None
     """The search of a merged branch with `--into-merges`; null if it failed, as the exit code says."""
 
@@ -126,6 +136,7 @@ class StepDocument(SearchStep):
     """The result of `bisect --step`."""
 
     exit_code: int
+    """Exit code of the command."""
 
 
 AnyBisect = BisectDocument | StepDocument

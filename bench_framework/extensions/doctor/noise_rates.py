@@ -178,9 +178,13 @@ class Rate:
     """A number of successes in a number of tries, with its one-sided 95 % bounds."""
 
     count: int
+    """Number of successes."""
     tries: int
+    """Number of tries."""
     at_most: float
+    """Upper bound of the rate."""
     at_least: float
+    """Lower bound of the rate."""
 
     @classmethod
     def with_bounds(cls, count: int, tries: int) -> Self:
@@ -193,9 +197,13 @@ class Floor:
     """The noise floor of a metric over a program's windows; null if it is unbounded."""
 
     program: str
+    """Name of the program."""
     metric: Metric
+    """Name of the metric."""
     median: float | None
+    """Median over the windows, as a fraction."""
     worst: float | None
+    """Largest value of a window, as a fraction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,11 +211,13 @@ class DetectionRate:
     """The windows in which a slower copy of a program was detected as significantly worse."""
 
     program: str
+    """Name of the program."""
     effect: float
     """Additional work, as a fraction."""
     found: Rate
     """Detections by any metric."""
     found_on: Mapping[Metric, Rate]
+    """Detections by each metric."""
     estimate: Mapping[Metric, float]
     """Median over the windows of the typical change."""
 
@@ -217,6 +227,7 @@ class NoiseSummary:
     """The results of all windows."""
 
     level: float
+    """Error rate that the check tests."""
     refuted: bool
     """True if there are significantly more false positives than the level allows."""
     false_verdicts_relabelled: Rate
@@ -224,7 +235,9 @@ class NoiseSummary:
     false_verdicts_as_measured: Rate
     """Windows whose A/A control, as measured, has a significant difference."""
     noise_floors: tuple[Floor, ...]
+    """Noise floors by program and metric."""
     injected: tuple[DetectionRate, ...]
+    """Detections of slower copies."""
 
 
 def summarise_windows(windows: Sequence[WindowVerdicts], level: float) -> NoiseSummary:

@@ -14,6 +14,7 @@ class StatusDocument:
     """The result of `fleet status`."""
 
     hosts: tuple[HostStatus, ...]
+    """The hosts of the scheduler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +22,9 @@ class HostDocument:
     """A host without a record, because an error ended its run."""
 
     host: str
+    """Name of the host."""
     error: FailureDocument | None
+    """The error that ended its run."""
     replaced_by: str | None
     """The host that measured its part."""
 
@@ -31,8 +34,11 @@ class HostRunDocument(RunDocument):
     """The run of a host."""
 
     host: str
+    """Name of the host."""
     error: None
+    """Null, because the host has a record."""
     replaced_by: str | None
+    """The host that measured its part again; null without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +46,11 @@ class HostsDocument:
     """The result of `run` on several hosts."""
 
     exit_code: int
+    """Exit code of the command."""
     hosts: tuple[HostDocument | HostRunDocument, ...]
+    """The run of each host."""
     comparison: HostComparison | None
+    """Comparison of the hosts; null without one."""
 
 
 AnyFleet = StatusDocument | HostComparison | HostsDocument

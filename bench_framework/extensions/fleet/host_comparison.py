@@ -49,8 +49,11 @@ class MeasuredHost:
     """A host, its record and its kind. Hosts of one kind have equal fingerprints."""
 
     name: str
+    """Name of the host."""
     record_id: str
+    """Id of its record."""
     kind: Fingerprint
+    """Facts that are equal for hosts of one kind."""
 
 
 Rows = Sequence[tuple[MeasuredHost, Comparison | None]]
@@ -61,10 +64,13 @@ class HostResult:
     """The result of a host. The verdict is null if its record does not have the comparison."""
 
     host: str
+    """Name of the host."""
     verdict: Verdict | None
+    """Verdict on the host."""
     interval: Interval | None = None
     """Typical ratio with its 95 % interval, or the only interval of a median or an exact value."""
     reason: Reason | None = None
+    """Reason for a refused or lowered verdict; null without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +80,7 @@ class KindSummary:
     kind: str
     """Digest of the fingerprint."""
     hosts: tuple[str, ...]
+    """Names of its hosts."""
     interval: Interval
     """Mean ratio with its 95 % interval."""
     between: float
@@ -85,15 +92,23 @@ class HostsCompared:
     """A comparison of a candidate with its reference on all hosts."""
 
     candidate: str
+    """Label of the candidate."""
     reference: str
+    """Label of the reference."""
     input: str
     """Label of the input. It is empty if there is only one input."""
     metric: Metric
+    """Name of the metric."""
     margin: float
+    """Differences within ± this fraction count as none."""
     direction: Direction
+    """Better direction of the metric."""
     agreement: Agreement
+    """`agrees`: one verdict on all hosts; `depends`: the verdicts differ."""
     results: tuple[HostResult, ...]
+    """Result of each host."""
     kinds: tuple[KindSummary, ...]
+    """Summaries over hosts of one kind."""
     text: str = ""
     """The sentence about it, without a full stop."""
 
@@ -108,11 +123,15 @@ class HostComparison:
     """The result of `fleet compare`, also in `hosts.json`: results of one scenario on several hosts."""
 
     scenario: str
+    """Name of the scenario."""
     question: str
+    """Question of the scenario."""
     margin: float
     """Margin of the headline metric."""
     hosts: tuple[MeasuredHost, ...]
+    """The hosts with their records."""
     comparisons: tuple[HostsCompared, ...]
+    """Each comparison on all hosts."""
     agreement: Agreement
     """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
     schema_version: DocumentVersion = SCHEMA_VERSION

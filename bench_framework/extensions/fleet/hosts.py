@@ -30,7 +30,9 @@ class HostStatus:
     """A host that is or was registered at a scheduler."""
 
     host: str
+    """Name of the host."""
     address: str
+    """Address of its worker."""
     state: State
     """``no contact`` for a registered host without a heartbeat for 15 s; ``lost`` for one whose worker is gone
     and was not stopped."""
@@ -39,8 +41,11 @@ class HostStatus:
     kind: str
     """Digest of the fingerprint, which is equal for hosts of one kind."""
     facts: dict[str, str]
+    """Facts of the machine by name."""
     labels: tuple[str, ...]
+    """Labels of the host."""
     versions: dict[str, str | None]
+    """Versions of the programs that must agree; null for a missing one."""
     scenario: str = ""
     """Name of the scenario that is measured; empty without one."""
     done: int | None = None

@@ -30,6 +30,7 @@ class BaselineDocument(Baseline):
     """The result of `baseline save`, `show` and `import`."""
 
     file: Path
+    """File that stores the baseline."""
     folder: Path
     """Folder of the record."""
     fault: str | None
@@ -45,6 +46,7 @@ class BaselinesDocument:
     """The result of `baseline list`."""
 
     baselines: tuple[BaselineDocument, ...]
+    """All baselines."""
 
 
 AnyBaseline = BaselineDocument | BaselinesDocument | RecordsDocument | Acceptance | FileDocument

@@ -16,15 +16,19 @@ class HistoryPoint:
     place: int
     """Position in the history, equal for all configurations of one revision and record."""
     record: str
+    """Id of the record."""
     started: str
+    """Start of the record, UTC, ISO 8601."""
     revision: str | None
     """Full id of the commit, or version; null for a program that was not built."""
     dirty: bool | None
     """True if the crate had uncommitted changes."""
     value: float
+    """Median of the configuration."""
     lo: float | None
+    """Lower end of the 95 % interval of the value within its record."""
     hi: float | None
-    """95 % interval of the value within its record."""
+    """Upper end of it."""
     program: str
     """Digest of code, command and input. Points with equal digests measured the same program."""
     task: str
@@ -50,15 +54,21 @@ class Shift:
     ratio: float
     """Mean level after ÷ before, with its 95 % interval."""
     lo: float
+    """Lower end of its 95 % interval."""
     hi: float
+    """Upper end of it."""
     confidence: float
     """1 − the probability of such a change anywhere in a history without changes."""
     confirmed: bool
     """False if there is only one record before or after the change."""
     before_record: str = ""
+    """Id of the record of `before`."""
     before_revision: str | None = None
+    """Its commit or version; null for a program that was not built."""
     after_record: str = ""
+    """Id of the record of `after`."""
     after_revision: str | None = None
+    """Its commit or version; null for a program that was not built."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +78,13 @@ class HistorySeries:
     id: str
     """Twelve hex digits of its axis values, equal in all records."""
     label: str
+    """Label of the configuration."""
     values: Mapping[str, str]
+    """Axis values of the configuration."""
     points: tuple[HistoryPoint, ...]
+    """The values in order."""
     changes: tuple[Shift, ...] = ()
+    """Lasting changes in order."""
     breaks: tuple[int, ...] = ()
     """First points with another command or input than before."""
     noise: float | None = None
@@ -88,15 +102,21 @@ class History:
     """The series of a scenario on machines with one fingerprint."""
 
     scenario: str
+    """Name of the scenario."""
     metric: str
+    """Name of the metric."""
     unit_family: UnitFamily
+    """Kind of unit of the metric."""
     order: Literal["revision", "time"]
     """Order of the points: that of the commits, or of the records' start times."""
     machine: Fingerprint
+    """Facts of the machines that measured it."""
     records: int
+    """Number of records."""
     level: float
     """Largest probability of a false change in any series, if the noise is normally distributed."""
     series: tuple[HistorySeries, ...]
+    """Series of each configuration."""
     left_out: tuple[tuple[str, Reason], ...] = ()
     """Record and reason for each record that is not used."""
 

@@ -61,9 +61,13 @@ class Site:
     """The result of `site`. Paths are relative to the folder."""
 
     folder: str
+    """Folder of the site."""
     records: int
+    """Number of records in it."""
     written: tuple[str, ...]
+    """Files that were written."""
     removed: tuple[str, ...]
+    """Files that were removed."""
     left_out: tuple[tuple[str, Reason], ...]
     """Record and reason for each record that the site does not contain."""
 

@@ -61,10 +61,13 @@ class BridgedCell:
     """
 
     label: str
+    """Label of the configuration in the later record."""
     input: str
     """Label of the input. It is empty if the later record has only one input."""
     role: MatchRole
+    """`anchor`: equal in both records; `changed`: something differs."""
     comparison: Comparison
+    """Comparison of the two cells."""
     before: float | None
     """Median over the rounds of the earlier record, in the metric's unit. For an exact metric, it
     is the value."""
@@ -79,6 +82,7 @@ class UnmatchedCell:
     """A cell that only one of the records has."""
 
     label: str
+    """Label of the configuration."""
     record: str
     """Id of the record."""
 
@@ -88,18 +92,23 @@ class Bridge:
     """The comparison of two records of one machine. It is exploratory: no gate reads it."""
 
     before_id: str
+    """Id of the earlier record."""
     after_id: str
+    """Id of the later record."""
     conditions: tuple[Difference, ...]
     """Differences of the machine that forbid a comparison of times."""
     remarks: tuple[Difference, ...]
     """Differences that are reported and do not forbid a comparison."""
     cells: tuple[BridgedCell, ...]
+    """Configurations that both records have."""
     unmatched: tuple[UnmatchedCell, ...]
+    """Configurations of one record only."""
     family: int
     """Number of comparisons of changed cells, which share the level."""
     level: float
     """Family-wise α."""
     margin: float
+    """Differences within ± this fraction count as none."""
     forced: bool = False
     """True if the times are compared in spite of `conditions`."""
 

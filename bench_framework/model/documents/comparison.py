@@ -25,6 +25,7 @@ class ComparisonDocument:
     """`headline`: with the baseline; `reference`: with a further baseline; `contrast`: named by the
     scenario; `control`: the A/A control; `best`: of the best variants; `memory` and `exact`: further metrics."""
     verdict: Verdict
+    """Result of the comparison."""
     reasons: tuple[Reason, ...]
     """Reasons for a refused or lowered verdict, and in a gate for the state."""
     ratio: float | None
@@ -42,6 +43,7 @@ class ComparisonDocument:
     mde: float | None
     """Smallest difference that could be detected, as a fraction."""
     rounds: int
+    """Number of compared rounds."""
     phases: Phases | None
     """Ratios before and after a change during the record; null for a stable ratio."""
     sessions: SessionRatios | None

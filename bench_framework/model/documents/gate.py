@@ -64,7 +64,9 @@ class ExplanationDocument:
     """The differences of counted runs of a configuration that is worse and of its baseline."""
 
     variant: str
+    """Label of the variant."""
     input: str
+    """Label of the input; empty if the program has none."""
     text: str
     """The differences in a sentence, or why none are known."""
     changes: FunctionChanges | None
@@ -191,6 +193,7 @@ class SuiteDocument:
     comparisons: int
     """Number of comparisons that share the error rate."""
     scenarios: tuple[SuiteMemberDocument, ...]
+    """Result of each scenario."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +236,7 @@ class SelfTestDocument:
     exit_code: int
     """0: the gate passed the test; 1: it did not; 3 or 4: it has no result."""
     outcome: TestOutcome
+    """Result of the self-test; `missed`: a gate passed a slower copy."""
     answer: str
     """The result in a sentence."""
     margin: float
@@ -244,7 +248,9 @@ class SelfTestDocument:
     confidence: float
     """Confidence of the bounds."""
     false_alarms: FalseAlarms
+    """Gates of equal programs."""
     detections: Detections
+    """Gates of slower copies."""
     smallest_found: float | None
     """Smallest slowdown that a gate found, as a fraction; null without one."""
     largest_missed: float | None
@@ -263,6 +269,8 @@ class SuiteSelfTestDocument:
     exit_code: int
     """The same as for one scenario."""
     outcome: TestOutcome
+    """The first outcome of its scenarios in the order `failed`, `missed`, `false-alarm`, `not-judged`,
+    `passed`."""
     answer: str
     """The result in a sentence."""
     confidence: float
@@ -272,6 +280,7 @@ class SuiteSelfTestDocument:
     seconds: float
     """Duration of the self-test."""
     self_tests: tuple[SelfTestDocument, ...]
+    """Self-test of each scenario."""
 
 
 AnyGate = GateDocument | SuiteDocument | SelfTestDocument | SuiteSelfTestDocument

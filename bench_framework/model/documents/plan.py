@@ -38,10 +38,13 @@ class ValidatedScenario:
     """A scenario that `validate` checked."""
 
     file: str
+    """File of the scenario."""
     ok: bool
+    """True without errors."""
     cells: int | None = None
     """Number of configurations; null with errors."""
     notes: tuple[str, ...] = ()
+    """Remarks on the scenario."""
     scenario_sha256: str | None = None
     """Digest for `--expect-scenario`; null with errors."""
     problems: tuple[Mapping[str, Any], ...] = ()
@@ -53,6 +56,7 @@ class ValidateDocument:
     """The result of `validate`."""
 
     scenarios: tuple[ValidatedScenario, ...]
+    """The scenarios in the order of the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +64,11 @@ class PlannedCell:
     """A configuration."""
 
     id: str
+    """Id of the configuration, as in `cells.csv`."""
     label: str
+    """Label of the configuration."""
     role: str
+    """Its role, such as `baseline`, `candidate` or `control`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +76,11 @@ class PlannedHole:
     """A combination that is not measured."""
 
     values: Mapping[str, str]
+    """Axis values of the combination."""
     reason: str
+    """Reason for it."""
     rule: str | None
+    """Place of the rule in the scenario; null without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +88,11 @@ class PlannedBuild:
     """A build, and the number of variants that share it."""
 
     id: str
+    """Id of the build."""
     variants: int
+    """Number of variants that share it."""
     cached: bool
+    """True if it need not be built again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +100,9 @@ class SessionCount:
     """The smallest and the largest number of sessions."""
 
     min: int
+    """Smallest number."""
     max: int
+    """Largest number."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,30 +110,43 @@ class ScenarioPlan:
     """The plan of one scenario. Times are in seconds."""
 
     scenario: str
+    """Name of the scenario."""
     scenario_sha256: str
     """Digest for `--expect-scenario`."""
     variants: tuple[str, ...]
+    """Labels of the variants."""
     inputs: tuple[str, ...]
+    """Labels of the inputs."""
     cells: tuple[PlannedCell, ...]
+    """The configurations."""
     holes: tuple[PlannedHole, ...]
+    """Combinations that are not measured."""
     builds: tuple[PlannedBuild, ...]
+    """The builds."""
     rounds: int | None
     """Largest number of rounds per input; null if it is not known before the warm-up."""
     sessions: SessionCount
+    """Number of sessions."""
     looks: tuple[int, ...] | None
     """Rounds after which an interim analysis is done."""
     rounds_needed: int
+    """Fewest rounds with which a verdict is possible."""
     comparisons: int
+    """Number of comparisons that share the level."""
     blocks: int | None
     """Number of hyperfine calls."""
     run_s: float
     """Maximum duration of all rounds."""
     basis: Mapping[str, int]
+    """Number of configurations by the source of their estimated time, in words."""
     resolution: Mapping[str, float]
     """Smallest detectable difference by metric, as a fraction."""
     resolution_record: str | None
+    """Id of the record whose noise `resolution` uses; null without one."""
     disk_needed_bytes: int
+    """Size of the inputs to write."""
     disk_free_bytes: int
+    """Free space on the disk of the records."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,7 +159,9 @@ class PlannedMember(ScenarioPlan):
     """A scenario of a suite."""
 
     file: str
+    """File of the scenario."""
     budget_s: float
+    """Its share of the budget in seconds; without a budget, its maximum duration."""
     least_s: float | None
     """Duration of the fewest rounds with a verdict; null if it is not known."""
     level: float | None
@@ -145,10 +175,15 @@ class SuitePlanDocument:
     """The result of `plan` for several scenarios."""
 
     budget_s: float | None
+    """Budget of all scenarios in seconds; null without one."""
     run_s: float
+    """Maximum duration of all rounds in seconds."""
     level: float
+    """Error rate of all scenarios together."""
     comparisons: int
+    """Number of comparisons that share the error rate."""
     scenarios: tuple[PlannedMember, ...]
+    """Plan of each scenario."""
 
 
 AnyPlan = PlanDocument | SuitePlanDocument

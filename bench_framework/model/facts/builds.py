@@ -10,8 +10,11 @@ class SizeChange:
     """A part of the program whose size differs, in bytes: a section of the file, or the code of a crate."""
 
     name: str
+    """Name of the section or crate."""
     reference: int
+    """Size in the reference."""
     value: int
+    """Size in the candidate."""
 
     @property
     def difference(self) -> int:

@@ -19,46 +19,42 @@ LEAST_SHARE: Final = 0.05
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimePart:
-    """A part of the elapsed time of two configurations, in seconds: medians over common rounds.
-
-    Attributes:
-        name: the phase, else the kind.
-        difference: median over the rounds of the candidate's value minus that of the reference.
-    """
+    """A part of the elapsed time of two configurations, in seconds: medians over common rounds."""
 
     name: str
+    """Name of the phase, else the kind."""
     kind: PartKind
+    """`phase`: a phase of the worker; `outside`: time outside of all phases; `waiting`: no processor time."""
     value: float
+    """Value of the candidate."""
     reference: float
+    """Value of the reference."""
     difference: float
+    """Median over the rounds of the candidate's value minus that of the reference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """A share of a part of a time difference that something explains, measured outside timing.
-
-    Attributes:
-        part: ``waiting``, or ``sys``.
-        metric: one of `WAITS`, or `minor_faults`, at their cost on this machine.
-        share: of the difference of the part.
-    """
+    """A share of a part of a time difference that something explains, measured outside timing."""
 
     part: PartKind
+    """`waiting` or `sys`."""
     metric: str
+    """Kind of waiting, or `minor_faults`, at their cost on this machine."""
     share: float
+    """Share of the difference of the part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CounterDifference:
-    """A counter whose values differ by more than a factor of two. Counts, or bytes; medians.
-
-    Attributes:
-        metric: name of the metric, or ``handled_bytes`` for the bytes that the worker reports.
-    """
+    """A counter whose values differ by more than a factor of two. Counts, or bytes; medians."""
 
     metric: str
+    """Name of the metric, or `handled_bytes` for the bytes that the worker reports."""
     value: float
+    """Median of the candidate."""
     reference: float
+    """Median of the reference."""
 
     @property
     def factor(self) -> float:
@@ -69,27 +65,27 @@ class CounterDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CauseEvidence:
-    """The evidence for a change as the cause of a time difference.
-
-    Attributes:
-        metric: the time that differs.
-        difference: median over the common rounds of the metric minus that of the reference, in seconds.
-        parts: the parts of the time, that with the largest difference first. They need not add
-            up to the difference, because they are medians and a program may use several cores.
-        counters: what differs by more than a factor of two, the largest ratio first.
-        explained: what explains parts of the difference; nothing for a part for which it is unknown.
-        fault_cost: processor time for a minor page fault in seconds, `None` if it is unknown.
-    """
+    """The evidence for a change as the cause of a time difference."""
 
     cell_id: str
+    """Id of the candidate's configuration."""
     ref_cell_id: str
+    """Id of the reference's configuration."""
     metric: Metric
+    """The time that differs."""
     rounds: int
+    """Number of common rounds."""
     difference: float
+    """Median over the common rounds of the metric minus that of the reference, in seconds."""
     parts: tuple[TimePart, ...]
+    """Parts of the time, that with the largest difference first. They need not add up to the difference,
+    because they are medians and a program may use several cores."""
     counters: tuple[CounterDifference, ...]
+    """Counters that differ by more than a factor of two, the largest ratio first."""
     explained: tuple[Explained, ...] = ()
+    """Shares of the parts that something explains; nothing for a part for which it is unknown."""
     fault_cost: float | None = None
+    """Processor time of a minor page fault in seconds; null if it is unknown."""
 
     @property
     def cells(self) -> tuple[str, str]:

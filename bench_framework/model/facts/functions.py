@@ -43,7 +43,9 @@ class CountChange:
     metric: str
     """One of ``allocations``, ``reallocations``, ``deallocations`` and ``system_calls``."""
     value: int
+    """Count of the candidate."""
     reference: int
+    """Count of the reference."""
     function: str = ""
     """Function that makes most of the additional system calls, such as ``write``; empty for the calls of an
     allocator."""

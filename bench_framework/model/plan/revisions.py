@@ -19,10 +19,15 @@ class Commit:
     """A commit with its full id. `date` is the author's, in ISO 8601."""
 
     id: str
+    """Full id of the commit."""
     parents: tuple[str, ...]
+    """Ids of its parents."""
     author: str
+    """Name of the author."""
     date: str
+    """Time of the author, ISO 8601."""
     subject: str
+    """First line of its message."""
 
     @property
     def short(self) -> str:

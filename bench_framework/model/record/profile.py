@@ -20,6 +20,7 @@ class Frame:
     module: str = ""
     """File name of the program, library or kernel module."""
     kernel: bool = False
+    """True for a function of the kernel."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class SampleShare:
     """A part of the samples of a cell."""
 
     count: int
+    """Number of samples; of instructions for callgrind."""
     share: Share
     """Share of all samples, from 0 to 1, with its 95 % CI over the runs. There is no interval for
     callgrind, which counts and does not sample."""
@@ -95,10 +97,13 @@ class FunctionShare:
     """
 
     frame: Frame
+    """The function."""
     own: SampleShare
+    """Share of the samples in which the function was running."""
     inclusive: SampleShare | None
     """Inclusive share, null if callers are unknown."""
     bucket: str = ""
+    """Name of its bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +114,9 @@ class BucketShare:
     """
 
     name: str
+    """Name of the bucket."""
     own: SampleShare
+    """Sum of the own shares of its functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,8 +124,11 @@ class ProfileSize:
     """The amount of data of a profile."""
 
     total: int
+    """Number of samples or instructions."""
     unit: Literal["samples", "instructions"]
+    """Unit of `total`."""
     runs: int
+    """Number of profiled runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +136,11 @@ class ProfileShares:
     """The shares of functions and buckets in the profile of one cell."""
 
     cell_id: str
+    """Id of the configuration, as in `cells.csv`."""
     event: str
+    """Sampled event, such as `cpu-clock`, or `Ir` for the instructions of callgrind."""
     size: ProfileSize
+    """Amount of data."""
     enough: bool
     """True if there are enough samples to rank functions."""
     functions: tuple[FunctionShare, ...]

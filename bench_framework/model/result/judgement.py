@@ -83,11 +83,13 @@ class Comparison:
     ref_cell_id: str
     """Id of the reference's configuration."""
     metric: Metric
+    """Name of the metric."""
     family: Family
     """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
     a further baseline as reference, ``contrast`` is named by the scenario; both are in the same
     Holm family."""
     verdict: Verdict
+    """Result of the comparison."""
     reason: Reason | None = None
     """Reason for a refusal or a lowered verdict."""
     shown: Interval | None = None
@@ -103,8 +105,11 @@ class Comparison:
     p_adjusted: float | None = None
     """p-value adjusted for the interim analyses and the family (Holm)."""
     rounds: int = 0
+    """Number of compared rounds."""
     runs: int = 0
+    """Number of runs of the candidate."""
     runs_ref: int = 0
+    """Number of runs of the reference."""
     look: int = 0
     """Index of the last interim analysis, from 0."""
     mde: float | None = None

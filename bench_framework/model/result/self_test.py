@@ -20,12 +20,15 @@ class Trial:
     share: float
     """Slowdown of the copies as a share of their own time; 0 for equal programs."""
     state: TrialState
+    """Result of the gate."""
     worse: int
     """Number of configurations that the gate found to be worse."""
     configurations: int
+    """Number of gated configurations."""
     growth: float | None
     """Median over the configurations of the measured increase of the main metric; null without an estimate."""
     seconds: float
+    """Duration of the gate."""
     record: str
     """Id of its record."""
 

@@ -41,7 +41,9 @@ class Verification:
     record: Path
     """Its folder, or the file of a page."""
     files: int
+    """Number of files whose digests were compared."""
     claims: int
+    """Number of claims that were computed again."""
     differences: tuple[str, ...]
     """One line each."""
     source: str = JOURNAL

@@ -4,7 +4,9 @@ import json
 import math
 from dataclasses import dataclass
 
-from bench_framework.cli.commands.schema import document_schema
+import pytest
+
+from bench_framework.cli.commands.schema import document_schema, documents
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.store import wire
 from bench_framework.text.documents import document_text
@@ -39,14 +41,13 @@ def test_an_unbounded_interval_is_valid_json_and_is_read_again() -> None:
     assert wire.load(float, "example", json.dumps(values["hi"])) == math.inf
 
 
-def test_each_field_of_the_documents_of_a_gate_has_a_description() -> None:
-    parts = json.loads(document_schema("gate"))["$defs"]
+@pytest.mark.parametrize("name", documents())
+def test_each_field_of_a_document_has_a_description(name: str) -> None:
+    schema = json.loads(document_schema(name))
     bare = {
-        f"{name}.{key}"
-        for name, part in parts.items()
-        if name.endswith(("Document", "Entry", "Alarms", "Detections"))
-        for key, field in part["properties"].items()
-        if "description" not in field and "$ref" not in json.dumps(field)
+        f"{part.get('title')}.{key}"
+        for part in (schema, *schema["$defs"].values())
+        for key, field in part.get("properties", {}).items()
+        if "description" not in field and "const" not in field
     }
-    plain = {"schema_version", "variant", "input", "rounds", "outcome"}
-    assert {name for name in bare if name.rpartition(".")[2] not in plain} == set()
+    assert bare == set()
