@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal
 
+from bench_framework.model.reasons import Reason
+
 DocumentVersion = Literal[1]
 SCHEMA_VERSION: Final[DocumentVersion] = 1
 _INFINITE: Final = (math.inf, -math.inf)
@@ -77,7 +79,7 @@ class PlannedHole:
 
     values: Mapping[str, str]
     """Axis values of the combination."""
-    reason: str
+    reason: Reason
     """Reason for it."""
     rule: str | None
     """Place of the rule in the scenario; null without one."""

@@ -126,9 +126,7 @@ def forecast_document(forecast: Forecast) -> PlanDocument:
         variants=tuple(variant.label for variant in plan.variants),
         inputs=tuple(item.label for item in plan.inputs),
         cells=tuple(PlannedCell(c.id, c.label, c.role) for c in plan.cells),
-        holes=tuple(
-            PlannedHole(dict(hole.values), phrase(hole.reason), hole.rule) for hole in plan.holes
-        ),
+        holes=tuple(PlannedHole(dict(h.values), h.reason, h.rule) for h in plan.holes),
         builds=tuple(PlannedBuild(b.spec.id, b.variants, b.cached) for b in forecast.builds),
         rounds=forecast.rounds,
         sessions=SessionCount(plan.measure.fewest_sessions, plan.measure.sessions),
