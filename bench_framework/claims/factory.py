@@ -286,7 +286,7 @@ class FactWriter(Names):
 
     def coverage(self) -> Claim:
         """Return the number of planned cells by state."""
-        return Claim("this record", fact=cell_state.coverage(self.plan, self._judgement.states))
+        return Claim(fact=cell_state.coverage(self.plan, self._judgement.states))
 
     def _not_measured(self) -> Iterator[Claim]:
         """Yield the excluded combinations, grouped by rule, and the cells without measurements."""

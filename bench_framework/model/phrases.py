@@ -207,6 +207,7 @@ class PhraseCode(StrEnum):
     RESULTS_FOLDER = "results-folder"
     OWN_CACHE = "own-cache"
     UNCHANGED_TREE = "unchanged-tree"
+    OF_TOOL = "of-tool"
 
     # A setting of the machine (`doctor --tune`).
     CHOSEN_BY_OPTION = "chosen-by-option"
@@ -296,6 +297,24 @@ class PhraseCode(StrEnum):
     COMMENTS_APPEAR = "comments-appear"
     ADD_LINE = "add-line"
     OPEN_NOTEBOOK = "open-notebook"
+
+    # The description of a column, or a value of `runs.csv`.
+    OF_AXIS = "of-axis"
+    IN_BYTES = "in-bytes"
+    AS_WRITTEN = "as-written"
+    ACTUAL_VALUE = "actual-value"
+    OF_PHASE = "of-phase"
+    OF_METRIC = "of-metric"
+    MEDIAN_OF = "median-of"
+    FROM_SOURCE = "from-source"
+    OUTSIDE_TIMING = "outside-timing"
+
+    # Names and values in an error of a scenario, or in a name.
+    BYTE_ORDER_MARK = "byte-order-mark"
+    ALL_AXES = "all-axes"
+    ADDITIONS = "additions"
+    ONE_OF_VALUES = "one-of-values"
+    HAS_SETTINGS = "has-settings"
 
     # A remark on a build.
     UNUSED_DEPENDENCY = "unused-dependency"

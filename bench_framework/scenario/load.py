@@ -12,6 +12,7 @@ from bench_framework.errors import Position, Problem, ScenarioError
 from bench_framework.foreign import ABSENT, fault_of
 from bench_framework.masking import mask_document
 from bench_framework.model.faults import FaultCode
+from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.scenario import document as documents
 from bench_framework.scenario.checks import check, check_version
 from bench_framework.scenario.definition import Scenario
@@ -34,7 +35,7 @@ _STAND_INS: dict[str, Any] = {
 _ENCODINGS = {
     b"\xff\xfe": "UTF-16",
     b"\xfe\xff": "UTF-16",
-    b"\xef\xbb\xbf": "UTF-8 with a byte order mark",
+    b"\xef\xbb\xbf": Phrase(PhraseCode.BYTE_ORDER_MARK),
 }
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 

@@ -23,7 +23,7 @@ from bench_framework.model.metrics import (
     RECEIPT_KEYS,
     UNTIMED,
 )
-from bench_framework.model.phrases import AnyCode, Phrase
+from bench_framework.model.phrases import AnyCode, Phrase, PhraseCode
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.record import contention
@@ -46,7 +46,7 @@ from bench_framework.store.source import (
     effective_columns,
     phase_columns,
 )
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 
 T = TypeVar("T")
 Fields = dict[str, str]
@@ -178,7 +178,7 @@ def _outside_timing(at: Configuration, o: Observation, place: int, seq: int) -> 
         "peak_rss": counts.get(PEAK_RSS),
         "cache_state": None,
         "comparable": False,
-        "incomparable_reason": "outside timing",
+        "incomparable_reason": phrase_of(PhraseCode.OUTSIDE_TIMING),
     }
 
 
@@ -187,7 +187,10 @@ _BLOCK: Final = (
     *listed("runs-block"),
     *(
         metric_column(
-            m.name, "integer", f"{m.noun}: {m.about}; from {m.source}", ("counts", m.name)
+            m.name,
+            "integer",
+            phrase_of(PhraseCode.FROM_SOURCE, m.noun, m.about, m.source),
+            ("counts", m.name),
         )
         for m in map(METRICS.__getitem__, (*RECEIPT_KEYS, *MEMORY_PARTS))
         if m.name != PEAK_RSS

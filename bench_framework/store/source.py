@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from bench_framework.model.metrics import column_of
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
@@ -16,6 +17,7 @@ from bench_framework.model.record.run import Build, PreparedInput, Receipt
 from bench_framework.store.columns import CsvColumn
 from bench_framework.store.journal import Contents
 from bench_framework.store.kinds import RunCounts
+from bench_framework.text.reasons import phrase_of
 
 if TYPE_CHECKING:
     from bench_framework.model.result.judgement import CellState, Judgement
@@ -80,11 +82,17 @@ class Source:
     def axis_columns(self) -> Iterable[CsvColumn]:
         """``axis_NAME`` columns. Sizes are in bytes, with the text in ``axis_NAME_label``."""
         for axis in self.plan.axes:
-            name, about, path = f"axis_{axis.name}", f"axis {axis.name}", ("values", axis.name)
+            name, about, path = (
+                f"axis_{axis.name}",
+                phrase_of(PhraseCode.OF_AXIS, axis.name),
+                ("values", axis.name),
+            )
             if axis.values and all(value.size_bytes is not None for value in axis.values):
                 size = ("at", "sizes", axis.name)
-                yield CsvColumn(name, "integer", f"{about}, in bytes", size, unit="bytes")
-                name, about = f"{name}_label", f"{about}, as written"
+                yield CsvColumn(
+                    name, "integer", phrase_of(PhraseCode.IN_BYTES, about), size, unit="bytes"
+                )
+                name, about = f"{name}_label", phrase_of(PhraseCode.AS_WRITTEN, about)
             yield CsvColumn(name, "string", about, ("at", *path))
 
     def effective_columns(self, *path: str) -> tuple[CsvColumn, ...]:
@@ -160,7 +168,9 @@ def effective_columns(names: Iterable[str], *path: str) -> tuple[CsvColumn, ...]
     """Return ``effective_NAME`` columns, the actual values that the worker reported."""
     paths = {name: (*path, name) for name in names}
     return tuple(
-        CsvColumn(f"effective_{name}", "string", f"actual value of {name}", place, place)
+        CsvColumn(
+            f"effective_{name}", "string", phrase_of(PhraseCode.ACTUAL_VALUE, name), place, place
+        )
         for name, place in paths.items()
     )
 
@@ -170,7 +180,7 @@ def phase_columns(names: Iterable[str]) -> tuple[CsvColumn, ...]:
     columns = []
     for name in names:
         column, path = f"w_{name}_s", ("receipt", "phases_s", name)
-        about = f"phase {name}"
+        about = phrase_of(PhraseCode.OF_PHASE, name)
         columns.append(CsvColumn(column, "number", about, ("worker", column), path, unit="s"))
     return tuple(columns)
 
@@ -185,7 +195,7 @@ def announced_columns(
         name, unit = str(metric["name"]), str(metric.get("unit", ""))
         if name not in names:
             column = column_of(name, unit)
-            about = str(metric.get("about") or f"metric {name}")
+            about = str(metric.get("about") or phrase_of(PhraseCode.OF_METRIC, name))
             path = ("receipt", "metrics", name)
             columns.append(CsvColumn(column, "number", about, ("worker", column), path, unit=unit))
     return tuple(columns)
@@ -197,10 +207,10 @@ def declared_columns(
     """Return the column ``w_NAME_UNIT`` of each declared metric: values of runs, or medians."""
     columns = []
     for metric in declared:
-        name, about = metric.name, metric.about or f"metric {metric.name}"
+        name, about = metric.name, metric.about or phrase_of(PhraseCode.OF_METRIC, metric.name)
         path = ("receipt", "metrics", name) if metric.source == "worker" else ("printed", name)
         if median:
-            path, about = ("summaries", name, "median"), f"median of: {about}"
+            path, about = ("summaries", name, "median"), phrase_of(PhraseCode.MEDIAN_OF, about)
         column = column_of(name, metric.unit)
         columns.append(CsvColumn(column, "number", about, path, path, unit=metric.unit))
     return tuple(columns)

@@ -19,13 +19,14 @@ from bench_framework.model.metrics import (
     UNTIMED,
     WALL,
 )
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.store import columns, layout
 from bench_framework.store.columns import CsvColumn, listed, metric_column
 from bench_framework.store.run_table import run_columns, run_rows
 from bench_framework.store.source import Configuration, Source, declared_columns
-from bench_framework.text.reasons import phrase
+from bench_framework.text.reasons import phrase, phrase_of
 
 Row = dict[str, Any]
 MIB: Final = 1 << 20
@@ -88,7 +89,12 @@ def cell_columns(source: Source) -> tuple[CsvColumn, ...]:
         *source.effective_columns("at", "state", "effective"),
         *listed("cells"),
         *(
-            metric_column(m, "number", f"median of: {METRICS[m].about}", ("summaries", m, "median"))
+            metric_column(
+                m,
+                "number",
+                phrase_of(PhraseCode.MEDIAN_OF, METRICS[m].about),
+                ("summaries", m, "median"),
+            )
             for m in (*SYSTEM_COUNTERS, *COUNTED, *UNTIMED)
         ),
         *listed("cells-tail"),

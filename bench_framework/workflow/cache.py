@@ -101,7 +101,7 @@ def remove_items(items: Sequence[Item], observer: Observer) -> None:
     refused: list[OSError] = []
     with ExitStack() as opened:
         if any(item.kind in FOLDERS for item in items):
-            opened.enter_context(MachineLock("benchctl clean", observer))
+            opened.enter_context(MachineLock(phrase_of(PhraseCode.OF_TOOL, "clean"), observer))
         for item in items:
             try:
                 with suppress(FileNotFoundError):

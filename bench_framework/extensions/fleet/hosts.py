@@ -17,6 +17,7 @@ from bench_framework.extensions.fleet import selection
 from bench_framework.extensions.fleet.programs import BuildTarget
 from bench_framework.extensions.fleet.selection import WorkerPlace
 from bench_framework.model.extension_phrases import ExtensionCode
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.store.layout import writing
 from bench_framework.text.reasons import phrase_of
@@ -106,7 +107,9 @@ def hosts_of(scheduler: str, *, insecure: bool) -> list[HostStatus]:
         MachineError: BX260, there is no connection to the scheduler.
     """
     address = selection.find_address(scheduler, insecure=insecure)
-    with load_cluster("benchctl fleet").connected(address, "BX260.no-host-listed") as connection:
+    with load_cluster(phrase_of(PhraseCode.OF_TOOL, "fleet")).connected(
+        address, "BX260.no-host-listed"
+    ) as connection:
         return sorted(map(_status, connection.hosts()), key=lambda each: each.host)
 
 
@@ -155,7 +158,7 @@ def serve(
     name = name or platform.node()
     selection.require_name(name)
     selection.require_labels(labels)
-    cluster = load_cluster("benchctl fleet")
+    cluster = load_cluster(phrase_of(PhraseCode.OF_TOOL, "fleet"))
     folder = host.cache_root() / "fleet-worker"
 
     def busy() -> None:

@@ -23,6 +23,7 @@ from bench_framework.compare.contrasts import (
     weighted_sum,
 )
 from bench_framework.compare.decide import equivalence_level
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.looks import rounds_needed
 from bench_framework.model.plan.plan import Variant
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
@@ -37,6 +38,7 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.stats import intervals
 from bench_framework.stats.holm_family import log_half_width
 from bench_framework.stats.portable_math import log1p
+from bench_framework.text.reasons import phrase_of
 
 FEWEST: Final = 2
 """The smallest number of crossed axes, and of levels of each."""
@@ -95,7 +97,7 @@ def _merged(variants: Sequence[Variant], baseline: Variant) -> tuple[tuple[str, 
         if len(order) >= FEWEST:
             columns[tuple(order.index(row[name]) for row in rows)].append(name)
     keys = [tuple(" / ".join(row[n] for n in names) for names in columns.values()) for row in rows]
-    return tuple(" and ".join(names) for names in columns.values()), keys
+    return tuple(phrase_of(PhraseCode.ALL_AXES, *names) for names in columns.values()), keys
 
 
 def _largest(planned: Sequence[Levels], present: frozenset[Key]) -> tuple[Levels, ...] | None:

@@ -55,7 +55,6 @@ def race_claims(at: ComparisonClaims, judgement: Judgement) -> Iterator[Claim]:
     if race is None:
         return
     yield Claim(
-        "this race",
         cells=tuple(lost.cell_id for lost in race.lost),
         fact=facts.RaceCost(
             runs=race.runs,

@@ -67,7 +67,7 @@ def confidence(view: SummaryView) -> Claim:
         fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
     )
-    return Claim("this record", noise_floor=most, fact=fact)
+    return Claim(noise_floor=most, fact=fact)
 
 
 def _reason(c: Comparison) -> Reason | None:

@@ -50,8 +50,8 @@ class Evidence:
     """Names and figures of a statement, such as those of a comparison."""
 
     subject: str = ""
-    """Label of the variant, or another subject of the sentence. Empty for the figures of a fact
-    whose names are those of its claim, such as its costs."""
+    """Label of the variant, or another subject of the sentence. Empty for a fact about the record, and for
+    the figures of a fact whose names are those of its claim, such as its costs."""
     reference: str | None = None
     metric: Metric | None = None
     scope: Scope = ()

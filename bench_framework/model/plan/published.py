@@ -115,7 +115,6 @@ _SENSES: Final[dict[str, Sense]] = {
     "more": "more",
     "larger": "more",
 }
-EXAMPLES: Final = "faster, 2.1x faster, -17 %, 60-70 % less, within 0.5 %, at most 5 % slower, equal, 12 MB, linear"
 _EQUAL: Final = ("equal", "equivalent", "identical", "the same", "unchanged")
 _UNITS: Final[dict[str, tuple[str, float]]] = {
     "": ("", 1.0),

@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias
 
 Seconds: TypeAlias = Annotated[float, "seconds"]
 """A time in seconds, written with its unit: ``15m``."""
-NonEmpty: TypeAlias = Annotated[str, "not empty"]
+NonEmpty: TypeAlias = Annotated[str, "not-empty"]
 """A text that is not empty."""
-OneChange: TypeAlias = Annotated[tuple[tuple[str, str], ...], "one change"]
+OneChange: TypeAlias = Annotated[tuple[tuple[str, str], ...], "one-change"]
 """A key and its value, written as a mapping."""
 Positive: TypeAlias = Annotated[int, "positive"]
 """A whole number of at least 1."""
@@ -24,7 +24,7 @@ Fraction: TypeAlias = Annotated[float, "percentage"]
 """A fraction, written as a percentage: ``2%``."""
 Share: TypeAlias = Annotated[float, "share"]
 """A fraction between 0 and 1, written as a percentage."""
-HostLabels: TypeAlias = Annotated[tuple[str, ...], "host labels"]
+HostLabels: TypeAlias = Annotated[tuple[str, ...], "host-labels"]
 """Labels of hosts: a list, or one string that is split at spaces."""
 Selection: TypeAlias = Annotated[dict[str, str], "selection"]
 """Axis values, at least one."""

@@ -101,9 +101,7 @@ class Block:
     @property
     def cpu(self) -> float | None:
         """User plus system seconds: the mean over runs, whose errors in ticks cancel."""
-        if self.user_s is None or self.sys_s is None:
-            return None
-        return self.user_s + self.sys_s
+        return None if self.user_s is None or self.sys_s is None else self.user_s + self.sys_s
 
     @property
     def timed_out(self) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from bench_framework.errors import Problem
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.declarations import Experiment
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
@@ -11,6 +12,7 @@ from bench_framework.scenario.document import Path
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.text.errors import error_text
 from bench_framework.text.names import listed
+from bench_framework.text.reasons import phrase_of
 from bench_framework.units import is_size
 
 
@@ -49,9 +51,11 @@ def _baselines(scenario: Scenario) -> Iterator[Problem]:
             continue
         if missing:
             names = listed((f"`{axis.name}`" for axis in missing), len(missing))
-            open_values = "; add ".join(
-                f"{axis.name}: {' or '.join(known_values(scenario, axis)[:8])}" for axis in missing
+            additions = (
+                f"{a.name}: {phrase_of(PhraseCode.ONE_OF_VALUES, *known_values(scenario, a)[:8])}"
+                for a in missing
             )
+            open_values = phrase_of(PhraseCode.ADDITIONS, *additions)
             size = next((axis.name for axis in missing if _may_be_size(scenario, axis)), "")
             key = "BC201.several-variants"
             yield scenario.value_problem(path, key, names=names, values=open_values, size=size)
@@ -117,7 +121,7 @@ def _groups(scenario: Scenario) -> Iterator[Problem]:
             yield scenario.value_problem(row, "BC206.axis-twice")
         sizes = {name: len(axes[name].settings) for name in group if name in axes}
         if len(set(sizes.values())) > 1:
-            counts = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+            counts = ", ".join(phrase_of(PhraseCode.HAS_SETTINGS, *item) for item in sizes.items())
             yield scenario.value_problem(row, "BC206.pairs-of-different-length", counts=counts)
 
 

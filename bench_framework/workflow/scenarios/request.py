@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from bench_framework.errors import MachineError, Problem, ScenarioError, UsageError
 from bench_framework.foreign import fault_of, read_regular
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import Invocation, RequestOptions
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.written import OnDifference
@@ -20,6 +21,7 @@ from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.store import layout
+from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run_options import words_that_resume
 
 # `${HOME}` belongs to a shell and `{ print }` to awk.
@@ -135,7 +137,7 @@ class Request(RequestOptions):
         if save is None:
             # `--fresh` would not resume an interrupted run.
             invocation = Invocation(words=words_that_resume(self.words))
-            plan = expand(self._load(Path(f"benchctl {self.tool}"), text))
+            plan = expand(self._load(Path(phrase_of(PhraseCode.OF_TOOL, self.tool)), text))
             return replace(plan, scenario_path="", invocation=invocation), text
         try:
             save.parent.mkdir(parents=True, exist_ok=True)  # relative paths start at this folder
@@ -168,7 +170,10 @@ class Request(RequestOptions):
                     ) from None
             # The user did not write the text of the scenario.
             first, name = error.problems[0], keys[0].strip(' "')
-            word = next((w for w in self.words if name and name in w), f"benchctl {self.tool}")
+            word = next(
+                (w for w in self.words if name and name in w),
+                phrase_of(PhraseCode.OF_TOOL, self.tool),
+            )
             raise unfit(
                 "BX122.value-of-word",
                 word=word,
