@@ -305,7 +305,10 @@ class FleetClient:
         if again.exit_code == EXIT_INTERRUPTED:
             raise Interrupted("BX130.gate-on-host", host=run.host, path=record.path)
         if again.outcome is None or again.outcome.judgement is None or run.folder is None:
-            return not_confirmed(first, record.plan.judge.gate, message(run.end))
+            cause = message(run.end)
+            if run.error is not None:
+                cause = Reason(ReasonCode.ERROR, (run.error.code, run.end))
+            return not_confirmed(first, record.plan.judge.gate, cause)
         try:
             require_same_work(record, run.folder)
         except UsageError as error:

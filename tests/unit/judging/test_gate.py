@@ -79,6 +79,8 @@ def test_the_page_says_that_the_machine_was_disturbed() -> None:
     calm = example.contents(example.blocks(log_normal_timing({})))
     loud = replace(calm, blocks=[replace(block, sensors=busy) for block in calm.blocks])
     assert list(record_remarks(example.plan, calm)) == []
+    [remark] = record_remarks(example.plan, loud)
+    assert remark.code is ReasonCode.DISTURBED
     remarks = (*record_remarks(example.plan, loud), *second_remarks("20260101T0000Z-2", loud))
     gating = replace(gate.first_pass(example.plan, loud), remarks=remarks)
     page = gate_page.page_of(example.plan, gating, loud.blocks, "20260101T0000Z", "")

@@ -32,7 +32,6 @@ from tests.unit.judging.conftest import (
     changed,
     gate_policy,
     log_normal_timing,
-    reasons_of,
     timing,
     with_builds,
 )
@@ -99,10 +98,10 @@ class TestInstructions:
         assert gating.exit_code == code
 
     def test_where_nothing_counts_the_gate_has_not_judged(self) -> None:
-        reason = "valgrind is not installed"
-        gating = self.judged({}, [Event("BX250", reason)])
+        reason = Reason(ReasonCode.NOT_COUNTED, "valgrind is not installed")
+        gating = self.judged({}, [Event("BX250", "valgrind is not installed")])
         pair = next(p for p in gating.pairs if p.metric == "instructions")
-        assert (pair.state, reasons_of(pair), gating.exit_code) == ("not-judged", reason, 4)
+        assert (pair.state, pair.reasons, gating.exit_code) == ("not-judged", (reason,), 4)
         assert gating.reasons == (Reason(ReasonCode.PAIRS_UNKNOWN, (1,)),)
 
 
