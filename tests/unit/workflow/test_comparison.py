@@ -18,7 +18,7 @@ from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan, Role
-from bench_framework.model.reasons import Reason, ReasonCode, message
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Answer, Build, Host, Look
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -200,7 +200,7 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
     ours = next(c for c in judged if c.cell_id == cell.id)
     theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
     assert ours.verdict is theirs.verdict is Verdict.FAILED
-    failed = Reason(ReasonCode.FAILED_IN_ROUNDS, (message("exit 9"), 1, 20, 20))
+    failed = Reason(ReasonCode.FAILED_IN_ROUNDS, (Reason(ReasonCode.RUN_FAILED, "exit 9"), 1, 20, 20))
     assert ours.reason == theirs.reason == failed
 
 
