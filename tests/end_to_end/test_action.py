@@ -7,7 +7,7 @@ import pytest
 
 from tests.integration.runner import run_action
 
-pytestmark = [pytest.mark.slow, pytest.mark.real]
+pytestmark = [pytest.mark.slow, pytest.mark.real, pytest.mark.release]
 SCENARIO = """
 version: 1
 name: counter

@@ -41,11 +41,8 @@ HOLES = {"excluded", "no-step", "several-axes", "unavailable", "unselected"}
 OBSERVED = ("engine", "parser", "fold", "reading", "prefilter", "channel")
 
 
-# The other two make five builds each of the same worker.
-@pytest.mark.parametrize(
-    "name",
-    [*(pytest.param(name, marks=pytest.mark.release) for name in ("runtimes", "tokio")), "smol"],
-)
+@pytest.mark.release
+@pytest.mark.parametrize("name", ["runtimes", "tokio", "smol"])
 def test_all_variants_run_in_the_requested_mode_with_equal_output(
     benchctl: Run, checkout: Path, tmp_path: Path, name: str
 ) -> None:

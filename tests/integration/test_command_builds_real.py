@@ -15,7 +15,7 @@ from tests.documents import valid
 from tests.files import write_files
 from tests.integration.processes import ROOT, Done, benchctl, commit, real
 
-pytestmark = [pytest.mark.real, pytest.mark.slow]
+pytestmark = [pytest.mark.real, pytest.mark.slow, pytest.mark.release]
 MEASURE = "judge: [wall]\ngate: {wall: 5%}\nmeasure: {budget: 60s}\n"
 MAKEFILE = """
 build/tool: build/libwork.so tool.c
