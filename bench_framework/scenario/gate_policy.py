@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
-from bench_framework.foreign import read_regular
+from bench_framework.foreign import ABSENT, fault_of, read_regular
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.phrases import Phrase
@@ -83,8 +83,12 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
     A name that the plan does not have is stored in `Accepted.unknown` and is not an error, because
     a scenario may change before the file does.
 
-    Raises `UsageError` (BX112): the file does not exist, or an entry is invalid.
+    A missing file of an existing folder has no entries: `baseline accept` creates it.
+
+    Raises `UsageError` (BX112): the file cannot be read, its folder does not exist, or an entry is invalid.
     """
+    if path.parent.is_dir() and fault_of(path) == ABSENT:
+        return ()
     return _parsed(path, accepted_text(path), plan)
 
 

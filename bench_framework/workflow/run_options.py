@@ -226,7 +226,7 @@ def require_decidable(plan: Plan) -> None:
     """Refuse a gate that can never detect a regression, or whose accepted changes cannot be read.
 
     Raises:
-        UsageError: BX108, too few rounds; BX112, the file of accepted changes is missing or damaged.
+        UsageError: BX108, too few rounds; BX112, the file of accepted changes cannot be read.
     """
     from bench_framework.features.gate.question import rounds_needed_by_gate
 

@@ -85,9 +85,12 @@ def test_what_cannot_be_read_is_one_error_with_its_place(
     assert dict(caught.value.details)["file"] == f"{tmp_path / 'accepted.yaml'}:{line}"
 
 
-def test_a_file_that_is_not_there_is_an_error(plans: Plans, tmp_path: Path) -> None:
+def test_a_missing_file_has_no_entries_unless_its_folder_is_missing(
+    plans: Plans, tmp_path: Path
+) -> None:
+    assert read_accepted(tmp_path / "none.yaml", plans(TWO)) == ()
     with pytest.raises(UsageError, match="cannot be read: No such file") as caught:
-        read_accepted(tmp_path / "none.yaml", plans(TWO))
+        read_accepted(tmp_path / "none" / "none.yaml", plans(TWO))
     assert caught.value.code == "BX112"
 
 
