@@ -96,7 +96,7 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     assert (checkout["fetch-depth"], checkout["persist-credentials"]) == (0, False)
     use = gate["jobs"]["gate"]["steps"][-1]
     label = "benchmarks-accepted"
-    given = {"scenario": "bench/toy.yaml", "accept-label": label}
+    given = {"scenario": "bench", "accept-label": label}
     assert use["uses"] == "acme/bench@v1.2"
     assert given.items() <= use["with"].items()
     # The label that the action accepts is the only one whose change measures again.
@@ -105,7 +105,7 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     assert "&& 'other label' || 'gate'" in gate["jobs"]["gate"]["name"]
     assert comment["on"]["workflow_run"]["workflows"] == [gate["name"]]
     assert not any("checkout" in s.get("uses", "") for s in comment["jobs"]["comment"]["steps"])
-    init(repository / "bench", "--ci", "github", "toy.yaml", "--from", FROM)  # the same files
+    init(repository / "bench", "--ci", "github", ".", "--from", FROM)  # the same files
     (folder / "benchmarks.yml").write_text("name: mine\n")
     assert "benchmarks.yml exists already" in init(
         repository, "--ci", "github", "--from", FROM, code=2
@@ -115,7 +115,8 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
 
 
 def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
-    init(repository, "--ci", "gitlab", "bench/toy.yaml", "--from", "git@git.acme.io:a/bench.git@v1")
+    given = ("--ci", "gitlab", "bench/toy.yaml", "--from", "git@git.acme.io:a/bench.git@v1")
+    init(repository, *given)
     job = require_schema("gitlab-ci", repository / ".gitlab" / "benchmarks.yml")["benchmarks"]
     assert "BENCHCTL_CACHE" not in job["variables"]
     assert job["artifacts"]["reports"] == {"junit": "benchctl-results/*/*/junit.xml"}
@@ -124,7 +125,7 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     main = repository / ".gitlab-ci.yml"
     assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
     main.write_bytes(b"# caf\xe9\ninclude: [{local: ci/other-benchmarks.yml}]\n")
-    printed = init(repository, "--ci", "gitlab", "--from", "git@git.acme.io:a/bench.git@v1")
+    printed = init(repository, *given)
     assert "add to .gitlab-ci.yml: include: [{local: .gitlab/benchmarks.yml}]" in printed
     assert b"other" in main.read_bytes()
     ssh = "ssh://git@git.acme.io:2222/a/bench@v2"

@@ -35,7 +35,6 @@ _FILES: Final[Mapping[CiService, Mapping[str, str]]] = {
 }
 """Path in the repository for each file in ``templates/ci``."""
 _GITLAB: Final = (".gitlab-ci.yml", "include: [{local: .gitlab/benchmarks.yml}]")
-SEVERAL: Final = 2
 _GITHUB: Final = re.compile(r"https://github\.com/([\w.-]+/[\w.-]+)")
 
 
@@ -61,10 +60,9 @@ def write_ci(
             unknown.
         ScenarioError: the scenario has errors.
     """
-    several = scenarios_in(scenario) if scenario.is_dir() else ()
-    if len(several) < SEVERAL:
-        several = (scenario := existing_scenario(scenario),)
-    for file in several:
+    files_of = scenarios_in(scenario) if scenario.is_dir() else ()
+    # A folder is named as a folder, so that a scenario that is added later is gated, too.
+    for file in files_of or (scenario := existing_scenario(scenario),):
         source_of_revisions(plan_scenario(str(file)))
     path = scenario.resolve()
     places = (path, *path.parents)  # the folder of several scenarios may be that of the repository
@@ -75,7 +73,7 @@ def write_ci(
     if not re.fullmatch(r"[\w./-]+", name):
         raise unfit("BX124.path-with-quotes", name=name)
     url, revision = _source(source or _installed_from())
-    folder = "*" if len(several) < SEVERAL else SUITES
+    folder = SUITES if scenario.is_dir() else "*"
     values = {
         "scenario": name,
         "package": f"git+{url}@{revision}",
