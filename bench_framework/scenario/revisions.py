@@ -58,9 +58,9 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
     variants, inputs, cells = list[Variant](), list[Input](), list[Cell]()
     for cell, variant, given in measured:
         assert variant.build is not None
-        label = given.label
-        if several:
-            label = f"{variant.label}, {given.name}" if given.name else variant.label
+        label = given.name or variant.label
+        if several and given.name:
+            label = f"{variant.label}, {given.name}"
         item = Input(label, (*variant.values, *given.values), given.dataset)
         inputs.append(item)
         for side, commit in commits.items():

@@ -14,11 +14,13 @@ class ComparisonDocument:
     """A comparison of two variants on one input and metric."""
 
     variant: str
-    """Label of the candidate; of two revisions, that of the head."""
+    """Label of the candidate. With two revisions, that of the head, such as `working tree`; it begins with the
+    variant if there are several: `fnv @ working tree`."""
     reference: str
     """Label of the reference."""
     input: str
-    """Label of the input; empty if the program has none."""
+    """Label of the input; empty if the program has none. With two revisions it begins with the variant if there are
+    several: `fnv, words.txt`. Without an input it is the variant alone; empty if the scenario has no axes."""
     metric: str
     """Name of the metric, such as `wall`."""
     kind: Family

@@ -89,7 +89,7 @@ class AcceptedEntry:
     """Largest accepted increase, such as `42%`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GateDocument:
     """The result of a gate, also in `gate.json`."""
 
@@ -102,8 +102,9 @@ class GateDocument:
     """Hosts of the first and the second measurement; empty without a fleet, or without a second one."""
     scenario: str
     """Name of the scenario."""
-    result: str
-    """The result in words, as in the heading of the comment and in the first line of the report."""
+    result: str = ""
+    """The result in words, as in the heading of the comment and in the first line of the report; empty in a file that
+    an older version wrote."""
     exit_code: int
     """Exit code of the gate, also with `--decide`."""
     reasons: tuple[Reason, ...]

@@ -88,6 +88,11 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     text = 'command: ["{bin}"]\n'
     plan = at_revisions(plans(text, head=CRATE), Revisions(BASE, None))
     assert [cell.label for cell in plan.cells] == ["base bbbbbbb", "working tree", "control"]
+    assert plan.inputs[0].name == ""
+    axes = "axes: {mode: {plain: {}, loud: {features: [loud]}}}\nbaseline: {mode: plain}\n"
+    chosen = plans(axes + text, head=CRATE, only="mode=plain")
+    of_axis = at_revisions(chosen, Revisions(BASE, None))
+    assert [given.name for given in of_axis.inputs] == ["plain"]
     assert [spec.revision for spec in plan.builds] == [BASE, None]
     assert plan.question == "Has anything become slower from bbbbbbb to working tree?"
     assert plan.notes[0].text == "Is b slower?"
