@@ -132,7 +132,14 @@ def shared(
         bool, Option("--json", help="Print one JSON document on stdout instead of text.")
     ] = False,
     results: Annotated[
-        Path, Option("--dir", envvar="BENCHCTL_RESULTS", help="Folder that contains the records.")
+        Path,
+        Option(
+            "--dir",
+            envvar="BENCHCTL_RESULTS",
+            help="Folder that contains the records. Default: $BENCHCTL_RESULTS, else results.",
+            show_default=False,
+            show_envvar=False,
+        ),
     ] = Path("results"),
     version: Annotated[
         bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

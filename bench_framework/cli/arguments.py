@@ -64,7 +64,7 @@ Only = Annotated[
         "--only",
         "-k",
         metavar="FILTER",
-        help="Measure only the configurations (variant and input) that meet all conditions. Example, "
+        help="Use only the configurations (variant and input) that meet all conditions. Example, "
         "for a scenario with the axes io and size: 'io=mmap size<=50MiB'.",
     ),
 ]

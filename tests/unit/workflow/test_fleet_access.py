@@ -100,7 +100,7 @@ def test_without_the_package_a_command_installs_it(
     assert run_command_line(words) == 2
     text = capsys.readouterr().err
     assert "error[BX132]" in text
-    assert "pip install 'benchctl[fleet]'" in text
+    assert "pip install distributed" in text
 
 
 def test_names_of_hosts() -> None:
