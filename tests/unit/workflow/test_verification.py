@@ -32,6 +32,8 @@ from tests.build import require
 from tests.documents import valid
 from tests.unit.workflow.measured_record import ROUNDS, TEXT, altered, copied, table, written
 
+REPORT_PAGE = Path(__file__).parents[3] / "docs" / "reference" / "report.md"
+
 
 def test_an_unchanged_record_has_no_differences(plain: Path, full: Path) -> None:
     for path in (plain, full):
@@ -510,6 +512,9 @@ def test_a_changed_result_of_a_gate_remains_changed_after_a_report(
     copy = copied(full, tmp_path)
     run_command_line(["gate", str(copy), "--no-confirm"])
     assert verify_record(tmp_path, str(copy)).differences == ()
+    page = REPORT_PAGE.read_text(encoding="utf-8")
+    listed = page.split("## Files of a record\n")[1].split("\n## ")[0]
+    assert not [path.name for path in copy.iterdir() if f"`{path.name}" not in listed]
     (copy / "gate.json").write_text("{}", encoding="utf-8")
     report_record(tmp_path, str(copy))
     assert verify_record(tmp_path, str(copy)).differences == ("gate.json: changed",)
