@@ -1,6 +1,7 @@
 """The JSON documents of commands, checked by their schemas."""
 
 import json
+import re
 from functools import cache
 from typing import Any
 
@@ -27,3 +28,20 @@ def valid(name: str, text: str) -> dict[str, Any]:
     assert document["schema_version"] == SCHEMA_VERSION
     _validator(name).validate(document)
     return document
+
+
+def card_titles(page: str) -> list[list[str]]:
+    """Return the titles in the rows of the cards of a page, after checking them by the heads of the columns."""
+    titles = []
+    for table in re.findall(r'<table[^>]* class="cards".*?</table>', page, re.DOTALL):
+        heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', table)
+        for row in re.findall(r"<tr[^>]*>(<t[hd][^>]*>.*)", table.partition("<tbody>")[2]):
+            cells = re.findall(r"<t[hd]([^>]*)>((?:(?!<t[hd][ >]).)*)", row)
+            given = [re.search(r'data-label="([^"]*)"', attributes) for attributes, _ in cells]
+            assert len(cells) == len(heads)
+            assert all(
+                label[1] == head if label else not re.sub(r"</t[hd]>|</tr>|<svg.*?</svg>", "", text)
+                for head, (_, text), label in list(zip(heads, cells, given, strict=True))[1:]
+            )
+            titles.append([label[1] for label in given if label])
+    return titles

@@ -177,6 +177,8 @@ class Table(Block, kind="table"):
     """A line below the table that every output prints, including narrow ones."""
     terminal: tuple[str, ...] = ()
     """Lines below the table in a terminal, which prints neither captions nor notes of rows."""
+    cards: bool = False
+    """True if a narrow page shows each row as a card, with the titles of the columns in its cells."""
 
     def without_empty_columns(self) -> Self:
         """Return the table without columns that have no content in any row."""

@@ -157,7 +157,7 @@ def by_input_table(data: ReportData, first: Input) -> Table:
     )
     what = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s"
     caption = amounts.caption(data, _marked(data, cells.values()), what)
-    return Table("results-table", caption, columns, tuple(rows))
+    return Table("results-table", caption, columns, tuple(rows), cards=True)
 
 
 def plain_interval(comparison: Comparison | None) -> Interval | None:

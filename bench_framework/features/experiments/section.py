@@ -99,7 +99,7 @@ def changes(data: ReportData) -> tuple[Block, ...]:
     caption = f"{capital(noun(data.metric))} and memory of each change alone, relative to {base}."
     caption += " As a step: after the steps before it." if steps else ""
     caption += _memory_marks(data, memory)
-    return (Table("changes-table", caption, columns, tuple(rows), sortable=False),)
+    return (Table("changes-table", caption, columns, tuple(rows), sortable=False, cards=True),)
 
 
 def _memory(comparison: Comparison | None) -> str:

@@ -57,7 +57,7 @@ def build(data: ReportData) -> tuple[Block, ...]:
         )
         columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
         rows = tuple(_row(claim, _fact(claim), times=times) for claim in tested)
-        blocks.append(Table("published-table", caption, columns, rows, sortable=False))
+        blocks.append(Table("published-table", caption, columns, rows, sortable=False, cards=True))
     return tuple(blocks)
 
 

@@ -36,6 +36,7 @@ from bench_framework.report.render.markdown import code_span, escape, escape_sta
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from tests.build import require
+from tests.documents import card_titles
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -203,6 +204,12 @@ def test_html_is_well_formed_with_unique_ids_and_ordered_headings(page: str) -> 
     assert parser.headings[0] == 1
     assert parser.headings.count(1) == 1
     assert all(b - a <= 1 for a, b in zip(parser.headings, parser.headings[1:], strict=False))
+
+
+def test_cells_of_cards_have_the_titles_of_their_columns(page: str) -> None:
+    titles = card_titles(page)
+    # The changes of the sample have no steps.
+    assert ["The author", "Alone [95\u202f% CI]", "Memory", "Keep?"] in titles
 
 
 def test_html_loads_nothing(page: str) -> None:
