@@ -57,7 +57,7 @@ def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
 
 
 def _unstable(view: SummaryView) -> Iterator[Claim]:
-    """Yield the number of comparisons whose ratio changed during the record, with the largest change."""
+    """Yield how many ratios changed during the record, with the largest change, and which of A/A controls."""
     headline = [
         c
         for c in view.judgement.comparisons
@@ -73,6 +73,12 @@ def _unstable(view: SummaryView) -> Iterator[Claim]:
             total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
         )
         yield Claim(view.label(changed[-1].cell_id), fact=fact)
+    for c in view.unstable_controls():
+        ratios = enumerate(c.sessions.ratios if c.sessions else (), 1)
+        ordered = sorted(ratios, key=lambda numbered: numbered[1].ratio)
+        ends = tuple(sorted((*ordered[:1], *ordered[-1:])))
+        control = facts.UnstableControl(control=view.evidence(c), sessions=ends)
+        yield Claim(view.label(c.cell_id), fact=control)
 
 
 def _means(view: SummaryView) -> Iterator[Claim]:

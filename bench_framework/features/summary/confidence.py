@@ -10,7 +10,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import FailedCheck, NoVerdict, OpenComparison
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
-from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import expm1, log
 
@@ -25,11 +25,7 @@ def confidence(view: SummaryView) -> Claim:
     )
     floors = [f for f in view.judgement.floors if f.metric == view.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
-    control: facts.ControlState = "none"
-    if any(f.tripped for f in floors):
-        control = "failed"
-    elif any(view.plan.control_cell(item.id) for item in view.plan.inputs):
-        control = "passed" if most is not None else "too few rounds"
+    control, where = _control(view, floors)
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
     several, answer = len(view.plan.inputs) > 1, view.plan.answer
     sessions = [c.sessions.count for c in compared if c.sessions is not None]
@@ -58,7 +54,7 @@ def confidence(view: SummaryView) -> Claim:
             for (verdict, metric, reason), count in reasons.items()
         ),
         control=control,
-        failed_on=_failed_on(view, view.metric),
+        control_on=where,
         failed_checks=_failed_checks(view, stated),
         outputs=() if answer.compare == "none" else answer.check or None,
         other_inputs=any(item.dataset for item in view.plan.inputs),
@@ -67,7 +63,8 @@ def confidence(view: SummaryView) -> Claim:
         fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
     )
-    return Claim(noise_floor=most, fact=fact)
+    margin = view.plan.judge.margin_of(view.metric)
+    return Claim(noise_floor=most, margin=margin, fact=fact)
 
 
 def _reason(c: Comparison) -> Reason | None:
@@ -92,15 +89,37 @@ def _failed_checks(view: SummaryView, stated: set[Metric]) -> tuple[FailedCheck,
     failed = (f.metric for f in view.judgement.floors if f.tripped and f.metric not in stated)
     by_inputs = defaultdict[tuple[str, ...], list[Metric]](list)
     for metric in dict.fromkeys(failed):
-        by_inputs[_failed_on(view, metric)].append(metric)
+        floors = [f for f in view.judgement.floors if f.metric == metric]
+        by_inputs[_inputs_of(view, [f for f in floors if f.tripped], floors)].append(metric)
     return tuple(FailedCheck(metrics=tuple(m), inputs=i) for i, m in by_inputs.items())
 
 
-def _failed_on(view: SummaryView, metric: Metric) -> tuple[str, ...]:
-    """Return the inputs on which the A/A check of a metric failed; empty if it failed on all of them."""
-    floors = [f for f in view.judgement.floors if f.metric == metric]
-    failed = tuple(view.plan.input(f.input_id).label for f in floors if f.tripped)
-    return failed if len(failed) < len(floors) else ()
+def _control(
+    view: SummaryView, floors: Sequence[NoiseFloor]
+) -> tuple[facts.ControlState, tuple[str, ...]]:
+    """Return the worst result of the A/A check, and the inputs with it; none if all of them have it."""
+    if not any(view.plan.control_cell(item.id) for item in view.plan.inputs):
+        return "none", ()
+    unstable = {view.cells[c.cell_id].input_id for c in view.unstable_controls()}
+    margin = view.plan.judge.margin_of(view.metric)
+    states: dict[facts.ControlState, list[NoiseFloor]] = {
+        "failed": [f for f in floors if f.tripped],
+        "unstable": [f for f in floors if f.input_id in unstable],
+        "imprecise": [f for f in floors if f.fraction is not None and f.fraction > margin],
+        "passed": [f for f in floors if f.fraction is not None],
+    }
+    for state, having in states.items():
+        if having:
+            return state, _inputs_of(view, having, floors)
+    return "too few rounds", ()
+
+
+def _inputs_of(
+    view: SummaryView, having: Sequence[NoiseFloor], floors: Sequence[NoiseFloor]
+) -> tuple[str, ...]:
+    """Return the labels of the inputs of some noise floors; none if they are all of them."""
+    labels = (view.plan.input(f.input_id).label for f in having)
+    return tuple(labels) if len(having) < len(floors) else ()
 
 
 def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None:

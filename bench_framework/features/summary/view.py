@@ -12,7 +12,7 @@ from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan.declarations import NamedContrast
 from bench_framework.model.plan.plan import Cell, Input, Plan, Role
 from bench_framework.model.plan.planned_comparisons import contrast_cells
-from bench_framework.model.reasons import ONE_PROGRAM
+from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.record.run import Build, PreparedInput
 from bench_framework.model.result.judgement import (
     MAIN_FAMILIES,
@@ -121,6 +121,14 @@ class SummaryView(ComparisonClaims):
         headline = self.plan.headline
         name = headline.contrast if headline else None
         return next((c for c in contrast_cells(self.plan, input_id) if c[0].name == name), None)
+
+    def unstable_controls(self) -> list[Comparison]:
+        """Return the A/A controls whose ratio changed during the record, in the main metric."""
+        return [
+            c
+            for c in self.judgement.comparisons
+            if c.family == "control" and c.metric == self.metric and c.reason == UNSTABLE
+        ]
 
     def statement(self, c: Comparison, fact: Fact) -> Claim:
         """Return a claim of the summary whose figures are those of a comparison."""

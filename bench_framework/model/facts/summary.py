@@ -7,9 +7,11 @@ from bench_framework.model.facts.evidence import Evidence, Quantity
 from bench_framework.model.facts.fact import Fact
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason
-from bench_framework.model.verdict import Share, Verdict
+from bench_framework.model.verdict import Interval, Share, Verdict
 
-ControlState = Literal["failed", "passed", "too few rounds", "none"]
+ControlState = Literal["failed", "unstable", "imprecise", "passed", "too few rounds", "none"]
+"""Result of the A/A check. ``passed``: baseline and copy do not differ by more than the margin. ``imprecise``: no
+difference is shown, and the interval reaches beyond the margin. ``unstable``: the ratio changed during the record."""
 VariantOrder = Literal["", "same", "open"]
 Criterion = Literal["memory", "cpu", "dependencies", "estimate"]
 """The tie-break between variants that do not differ significantly."""
@@ -126,6 +128,15 @@ class MeansDiffer(Fact, kind="summary", form="means_differ"):
     """The side with the larger ratio of its largest to its smallest value."""
     more: int = 0
     """Further comparisons of this kind."""
+
+
+class UnstableControl(Fact, kind="summary", form="unstable_control"):
+    """An input on which the ratio of the A/A control changed during the record."""
+
+    control: Evidence
+    sessions: tuple[tuple[int, Interval], ...] = ()
+    """Number and ratio of the sessions with the smallest and the largest ratio, in their order. Empty in a
+    record of one session."""
 
 
 class GateNote(Fact, kind="summary", form="gate_note"):
@@ -331,8 +342,8 @@ class Confidence(Fact, kind="trust"):
     """The inconclusive comparisons with a minimum detectable effect."""
     refused: tuple[NoVerdict, ...] = ()
     control: ControlState
-    failed_on: tuple[str, ...] = ()
-    """Labels of the inputs on which the A/A check failed, empty if it failed on all of them."""
+    control_on: tuple[str, ...] = ()
+    """Labels of the inputs with this result of the A/A check, empty if all of them have it."""
     failed_checks: tuple[FailedCheck, ...] = ()
     """A/A checks of other metrics that failed."""
     outputs: tuple[str, ...] | None = None

@@ -35,6 +35,8 @@ MOST_RECOMMENDED: Final = 2
 MOST_SECOND: Final = 2
 """Most pairs with two differences at once that a warning names."""
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
+WARNINGS: Final = (facts.UnstableRatios, facts.UnstableControl, facts.MeansDiffer)
+"""Facts that warn of the figures of the answer."""
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
 )
@@ -90,7 +92,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
-        if isinstance(claim.fact, facts.UnstableRatios | facts.MeansDiffer):
+        if isinstance(claim.fact, WARNINGS):
             yield Box("warning", (sentence(claim),))
     second = {
         (c.subject, c.reference, c.scope): c
@@ -149,8 +151,7 @@ def lines(data: ReportData) -> list[Claim]:
         if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
     # The decision says which variant is best on every input.
-    boxed = (facts.UnstableRatios, facts.MeansDiffer)
-    left_out = (*boxed, *((facts.BestEverywhere,) if recommended(data) else ()))
+    left_out = (*WARNINGS, *((facts.BestEverywhere,) if recommended(data) else ()))
     summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
     # Several declared metrics leave room for memory and effects.
     judged = [c for c in summary if isinstance(c.fact, facts.JudgedMetric)]

@@ -132,3 +132,24 @@ def test_means_that_few_slow_rounds_decide_are_stated() -> None:
     steady = example.judge(example.blocks(draw))
     assert not any(isinstance(claim.fact, MeansDiffer) for claim in steady.claims)
     assert not example.comparison(steady, "c").means_differ
+
+
+@pytest.mark.parametrize(
+    ("control", "text"), [(1.0, "passed"), (1.09, "changed during the record")]
+)
+def test_a_copy_of_the_baseline_that_changed_is_the_first_warning(
+    control: float, text: str
+) -> None:
+    """The A/A check did not pass, although its test finds no difference."""
+    example = Study(arms=("a", "b"), rounds=ROUNDS)
+
+    def copied(arm: str, where: str, number: int) -> float:
+        late = control if arm == "control" and number > 20 else 1.0
+        early = 1 / control if arm == "control" and number <= 20 else 1.0
+        return draw("c", arm + where, number) * late * early
+
+    judged = example.judge(example.blocks(copied))
+    (trust,) = [claim for claim in judged.claims if claim.kind == "trust"]
+    assert text in trust.text
+    forms = [getattr(claim.fact, "form", "") for claim in judged.claims if claim.kind == "summary"]
+    assert ("unstable_control" in forms) is (control > 1)

@@ -200,7 +200,9 @@ def test_a_failed_cell_is_failed_in_the_axis_and_in_the_report(tmp_path: Path) -
     ours = next(c for c in judged if c.cell_id == cell.id)
     theirs = next(c for c in report.comparisons if c.cell_id == cell.id and c.metric == "wall")
     assert ours.verdict is theirs.verdict is Verdict.FAILED
-    failed = Reason(ReasonCode.FAILED_IN_ROUNDS, (Reason(ReasonCode.RUN_FAILED, "exit 9"), 1, 20, 20))
+    failed = Reason(
+        ReasonCode.FAILED_IN_ROUNDS, (Reason(ReasonCode.RUN_FAILED, "exit 9"), 1, 20, 20)
+    )
     assert ours.reason == theirs.reason == failed
 
 
