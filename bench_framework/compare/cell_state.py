@@ -3,9 +3,11 @@
 See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified
 from bench_framework.model.facts import Coverage
@@ -27,6 +29,8 @@ from bench_framework.text.errors import new_event
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
+MOST_DIFFERENCES: Final = 3
+"""Most outputs whose first difference is stated."""
 
 
 def cell_states(
@@ -66,34 +70,55 @@ def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
     )
 
 
-def output_reasons(
-    plan: Plan, events: Iterable[Event], compared: Iterable[str] | None = None
-) -> Iterator[Reason]:
-    """Yield which baseline has another output in each run, and whether outputs differ elsewhere.
+def other_outputs(plan: Plan, events: Iterable[Event]) -> tuple[list[Cell], list[Cell]]:
+    """Return the baselines whose output varies from run to run, and the other cells with another output.
 
-    Differences from a baseline that varies say nothing about the other variants. `plan` is that of the record, whose
-    baseline the outputs were compared with. With `compared`, only these cells count, and their inputs.
+    The latter are those of other inputs, and are compared all the same. Differences from a baseline that varies
+    say nothing about the other variants.
     """
-    ids = [event.cell_id for event in events if event.code == OTHER_OUTPUT_COMPARED]
-    cells = [plan.cell(cell_id) if cell_id else None for cell_id in ids]
+    ids = [e.cell_id for e in events if e.code == OTHER_OUTPUT_COMPARED and e.cell_id]
+    cells = [plan.cell(cell_id) for cell_id in ids]
+    varying = [cell for cell in cells if cell.role is Role.BASELINE]
+    inputs = {cell.input_id for cell in varying}
+    return varying, [cell for cell in cells if cell.input_id not in inputs]
+
+
+def output_reasons(
+    plan: Plan, events: Sequence[Event], compared: Iterable[str] | None = None
+) -> Iterator[Reason]:
+    """Yield which baseline has another output in each run, and which variants have other outputs, and where.
+
+    `plan` is that of the record, whose baseline the outputs were compared with. With `compared`, only these cells
+    count, and their inputs.
+    """
     chosen = {cell.id for cell in plan.cells} if compared is None else {*compared}
     inputs = {plan.cell(cell_id).input_id for cell_id in chosen}
-    cells = [
-        cell
-        for cell in cells
-        if cell is None
-        or cell.id in chosen
-        or (cell.role is Role.BASELINE and cell.input_id in inputs)
-    ]
-    varying = {
-        cell.input_id: plan.variant(cell.variant_id).label
-        for cell in cells
-        if cell and cell.role is Role.BASELINE
-    }
+    varying, differing = other_outputs(plan, events)
+    varying = [cell for cell in varying if cell.input_id in inputs]
+    differing = [cell for cell in differing if cell.id in chosen]
+
+    def names(cells: Iterable[Cell]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(plan.variant(cell.variant_id).label for cell in cells))
+
     if varying:
-        yield Reason(ReasonCode.OUTPUT_VARIES, tuple(dict.fromkeys(varying.values())))
-    if any(cell is None or cell.input_id not in varying for cell in cells):
-        yield Reason(ReasonCode.OUTPUTS_DIFFER)
+        yield Reason(ReasonCode.OUTPUT_VARIES, names(varying))
+    if differing:
+        yield Reason(ReasonCode.OUTPUTS_DIFFER, names(differing))
+        known = {*(cell.input_id for cell in varying), *(cell.id for cell in differing)}
+        others = (cell for cell in plan.cells if cell.id in chosen and cell.role is Role.CANDIDATE)
+        if any(not {cell.id, cell.input_id} & known for cell in others):
+            yield Reason(ReasonCode.OTHERS_EQUAL)
+        warned = (e for e in events if e.code == OTHER_OUTPUT_COMPARED and e.cell_id in known)
+        yield from first_differences(plan, warned)
+
+
+def first_differences(plan: Plan, events: Iterable[Event]) -> Iterator[Reason]:
+    """Yield the first difference of each output, of at most `MOST_DIFFERENCES` events."""
+    for event in itertools.islice(events, MOST_DIFFERENCES):
+        if lines := first_difference(event):
+            cell = plan.cell(event.cell_id or "")
+            where = plan.input(cell.input_id).name or cell.label
+            yield Reason(ReasonCode.FIRST_DIFFERENCE, lines, where)
 
 
 def first_difference(event: Event) -> tuple[str, ...]:

@@ -231,6 +231,7 @@ class ReasonCode(StrEnum):
     LONE_BENCHES = "lone-benches"
     FIRST_DIFFERENCE = "first-difference"
     OUTPUTS_DIFFER = "outputs-differ"
+    OTHERS_EQUAL = "others-equal"
     OUTPUT_VARIES = "output-varies"
 
     # A published figure.

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
+from bench_framework.compare.cell_state import other_outputs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import WALL, is_exact
 from bench_framework.model.plan.arguments import INPUT, filled
@@ -264,6 +265,11 @@ class ReportData:
     def outputs_differ(self) -> bool:
         """Return whether variants with other outputs than the baseline's are compared (BX334)."""
         return outputs_differ(self.contents.events)
+
+    @cached_property
+    def other_outputs(self) -> frozenset[str]:
+        """Return the ids of the compared cells whose output differs from the baseline's."""
+        return frozenset(cell.id for cell in other_outputs(self.plan, self.contents.events)[1])
 
     def claims(self, *kinds: str, item: Input | None = None) -> tuple[Claim, ...]:
         """Return claims of the given kinds in order.

@@ -231,6 +231,8 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
             parts.append(word(comparison.verdict, data.metric))
     elif cell.role is Role.BOUND:
         parts.append("not compared")
+    if cell.id in data.other_outputs:
+        parts.append(f"{glyph(Verdict.OTHER_OUTPUT)} {word(Verdict.OTHER_OUTPUT, data.metric)}")
     parts.append("" if state.refusal else _mapped_note(data, cell))
     if data.plan.revisions is None and data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")

@@ -1,9 +1,8 @@
 """Remarks of a gate on its records, in addition to the comparisons."""
 
 from collections.abc import Iterator
-from typing import Final
 
-from bench_framework.compare.cell_state import first_difference, output_reasons
+from bench_framework.compare.cell_state import first_differences, output_reasons
 from bench_framework.compare.data_quality import disturbed
 from bench_framework.compare.samples import collect
 from bench_framework.features.gate.question import question_of
@@ -12,9 +11,6 @@ from bench_framework.model.plan.planned_comparisons import lone_benches
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import OTHER_OUTPUT
 from bench_framework.store.journal import Contents
-
-MOST_DIFFERENCES: Final = 3
-"""Most outputs whose first difference is a remark."""
 
 
 def record_remarks(plan: Plan, contents: Contents) -> Iterator[Reason]:
@@ -35,11 +31,7 @@ def second_remarks(record_id: str, contents: Contents) -> Iterator[Reason]:
 def _other_outputs(plan: Plan, contents: Contents) -> Iterator[Reason]:
     """Yield the first difference of each output that is not compared, and what to do."""
     events = [event for event in contents.events if event.code == OTHER_OUTPUT and event.cell_id]
-    for event in events[:MOST_DIFFERENCES]:
-        if lines := first_difference(event):
-            cell = plan.cell(event.cell_id or "")
-            where = plan.input(cell.input_id).name or cell.label
-            yield Reason(ReasonCode.FIRST_DIFFERENCE, lines, where)
+    yield from first_differences(plan, events)
     if events and events[0].help:
         yield Reason(ReasonCode.FIX, (events[0].code, events[0].help))
 

@@ -115,13 +115,19 @@ def _warnings(data: ReportData) -> Iterator[Box]:
 def output_warnings(
     data: ReportData, plan: Plan, compared: Iterable[str] | None = None
 ) -> Iterator[Box]:
-    """Yield a warning for each reason to doubt that variants do the same work.
+    """Yield a warning with each reason to doubt that variants do the same work.
 
     `plan` is that of the record, `compared` are ids of its cells: all without it.
     """
     if data.outputs_differ:
-        for reason in output_reasons(plan, data.contents.events, compared):
-            yield Box("warning", (Sentence(closed(capital(phrase(reason)))),))
+        reasons = output_reasons(plan, data.contents.events, compared)
+        # A name of a variant before the phrase keeps its case.
+        texts = [(reason.place, phrase(reason)) for reason in reasons]
+        if texts:
+            sentences = (
+                Sentence(closed(text if place else capital(text))) for place, text in texts
+            )
+            yield Box("warning", tuple(sentences))
     elif plan.answer.compare == "none" and plan.benches is None:
         yield Box("warning", (OUTPUTS_UNKNOWN,))
 

@@ -69,12 +69,9 @@ def test_other_configurations_that_failed_are_named_with_the_baseline(role: Role
         (("c",), (ReasonCode.OUTPUTS_DIFFER,)),
         # Differences from a baseline that varies say nothing about the candidate.
         (("b", "c"), (ReasonCode.OUTPUT_VARIES,)),
-        ((None,), (ReasonCode.OUTPUTS_DIFFER,)),
     ],
 )
-def test_what_differs_in_the_outputs(
-    cells: tuple[str | None, ...], codes: tuple[ReasonCode, ...]
-) -> None:
+def test_what_differs_in_the_outputs(cells: tuple[str, ...], codes: tuple[ReasonCode, ...]) -> None:
     base = replace(CELL, id="b", role=Role.BASELINE)
     plan = make_plan((VARIANT,), (INPUT,), (base, CELL), program=("true",))
     events = [Event(OTHER_OUTPUT_COMPARED, "", cell_id=cell) for cell in cells]
@@ -85,7 +82,12 @@ def test_what_differs_in_the_outputs(
     ("compared", "differing", "codes"),
     [
         (("b", "c"), "d", ()),
-        (("b", "d"), "d", (ReasonCode.OUTPUTS_DIFFER,)),
+        (("b", "d"), "d", (ReasonCode.OUTPUTS_DIFFER, ReasonCode.FIRST_DIFFERENCE)),
+        (
+            ("b", "c", "d"),
+            "d",
+            (ReasonCode.OUTPUTS_DIFFER, ReasonCode.OTHERS_EQUAL, ReasonCode.FIRST_DIFFERENCE),
+        ),
         # The outputs were compared with those of a baseline that varies, also if it is not compared now.
         (("c", "d"), "b", (ReasonCode.OUTPUT_VARIES,)),
     ],
@@ -95,7 +97,8 @@ def test_only_outputs_of_the_compared_cells_count(
 ) -> None:
     base, other = replace(CELL, id="b", role=Role.BASELINE), replace(CELL, id="d")
     plan = make_plan((VARIANT,), (INPUT,), (base, CELL, other), program=("true",))
-    events = [Event(OTHER_OUTPUT_COMPARED, "", cell_id=differing)]
+    details = (("digest", "1 ≠ 2"), ("first difference", "line 2\na: 1\nd: 2"))
+    events = [Event(OTHER_OUTPUT_COMPARED, "", cell_id=differing, details=details)]
     assert tuple(r.code for r in cell_state.output_reasons(plan, events, compared)) == codes
 
 

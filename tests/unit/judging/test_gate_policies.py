@@ -195,7 +195,7 @@ def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: Rea
     gating = gate.first_pass(example.plan, contents)
     # A baseline with another output in each run can have faster variants.
     discarded = code is ReasonCode.OUTPUTS_DIFFER
-    gating = replace(gating, remarks=(Reason(code, () if discarded else ("a",)),))
+    gating = replace(gating, remarks=(Reason(code, ("b" if discarded else "a",)),))
     change = outcome.gate_change(gating, example.plan.judge.gate)
     assert change is (ChangeKind.WORSE if discarded else ChangeKind.BETTER)
     page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
-from report_sample import tables_in, with_contents, with_judgement, with_plan
+from report_sample import all_tables, tables_in, with_contents, with_judgement, with_plan
 
 from bench_framework.claims import factory
 from bench_framework.features.document import build_document, sections
@@ -423,7 +423,8 @@ def test_a_command_that_reads_tuning_follows_the_command_that_writes_it(data: Re
 def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
     data: ReportData,
 ) -> None:
-    event = Event("BX334", "b prints a different result from a")
+    other = next(c for c in data.plan.cells if c.role is Role.CANDIDATE)
+    event = Event("BX334", "b prints a different result from a", cell_id=other.id)
     claims = tuple(c for c in data.judgement.claims if c.kind != "recommendation")
     judged = replace(data.judgement, claims=claims)
     differing = build_document(
@@ -432,7 +433,10 @@ def test_variants_with_different_outputs_have_a_remark_and_no_recommendation(
     blocks = section(differing, "S02").blocks
     (box,) = (block for block in blocks if isinstance(block, Box))
     assert box.tone == "warning"
-    assert box.sentences[0].text.startswith("Outputs differ: ")
+    assert box.sentences[0].text.startswith(f"Outputs differ: {data.label(other.id)} may")
+    assert box.sentences[1].text == "All other outputs are equal."
+    notes = [row.cells[-1].text for t in all_tables(differing) for row in t.rows]
+    assert any("≠ other output" in note for note in notes)
     (again,) = section(differing, "S19").blocks
     assert isinstance(again, Code)
     assert again.text.startswith("benchctl run")
