@@ -32,6 +32,8 @@ MEASURED: Final = ("✓", "+", "measured")
 SKIPPED: Final = ("–", "-", "skipped")
 FAILED: Final = ("✕", "x", "failed")
 WAITING: Final = ("·", "-", "not measured yet")
+REMARK: Final = ("⚠", "!")
+"""Mark of a remark, which is not the result, and its replacement in ASCII."""
 LONGEST_NAME: Final = 28
 URGENT: Final = ("worse", "suspicious", "failed")
 """States of the comparisons that a comment shows unfolded."""
@@ -227,8 +229,10 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
         lines += wrap(text, width, rest="  ")
     for row in page.rows:
         reasons = row.page.reasons if row.page and not row.page.full else ()
-        for text in filter(None, (row.sentence, *reasons, *row.remarks)):
-            lines += wrap(f"{row.words[mark]} {row.scenario}: {text}", width, rest="  ")
+        texts = [(row.words[mark], text) for text in (row.sentence, *reasons) if text]
+        texts += [(REMARK[mark], text) for text in row.remarks]
+        for glyph, text in texts:
+            lines += wrap(f"{glyph} {row.scenario}: {text}", width, rest="  ")
     lines += ["", *wrap(page.how, width)]
     return "\n".join(visible(line) for line in lines)
 

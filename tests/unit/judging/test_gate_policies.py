@@ -203,6 +203,7 @@ def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: Rea
     remark = phrase(gating.remarks[0])
     texts = (suite_page.terminal(suite, 200, unicode=True), suite_page.index(suite))
     assert all(remark in text for text in (*texts, suite_page.markdown(suite, comment=True)))
+    assert f"⚠ s: {remark}" in texts[0]
     assert card_titles(texts[1])[0] == ["Result", "Passed", "Time", "Details"]
 
 
