@@ -1,10 +1,10 @@
 """Bars of the share of a limit that each configuration reaches, from 0 to 100 %."""
 
-from collections.abc import Sequence
+import re
 from typing import Final
 
 from bench_framework.compare.derived_values import LimitShare, limit_shares
-from bench_framework.model.metrics import PEAK_RSS, WALL
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.plan import Input, Role
 from bench_framework.report.blocks import Cell, Column, Figure, Point, Row, Table, left, numeric
 from bench_framework.report.charts import OTHER, Axes, Palette, amounts, frame, rows, token
@@ -17,7 +17,8 @@ from bench_framework.text.words import noun
 FEWEST: Final = 2
 """Fewest shares of a figure."""
 NBSP: Final = "\u00a0"
-Ends = tuple[float | None, float | None]
+_FIRST: Final = re.compile(r"(?<=\()\w+")
+"""The name of a configuration, which is the first argument of a function."""
 TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -28,26 +29,24 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     if len(listed) < FEWEST:
         return None
     family = data.plan.unit_family
-    of_changes = _of_changes(data, listed)
-    ends = of_changes or [(share.share.lo, share.share.hi) for share in listed]
-    points = tuple(_point(data, share, pair) for share, pair in zip(listed, ends, strict=True))
-    kind = "the change" if of_changes else "the share"
+    points = tuple(_point(data, share) for share in listed)
     what = f"Whole runs{data.on_input(item, ' on ')}; peak memory"
     change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
     verdicts = [point.verdict for point in points if not point.baseline]
-    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s of {kind}")
     limit = listed[0].limit
+    source = f"limit: {_formula(data, limit.formula)}, median over rounds"
+    desc = amounts.caption(data, verdicts, what, source, change, f"lines: {CI}s of the share")
     return Figure(
         "answer-figure",
         "shares",
         f"Share of the limit of {rate(limit.value or 0.0, family)}",
         desc,
         points,
-        _table(data, listed, points, kind),
+        _table(data, listed, points),
     )
 
 
-def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
+def _point(data: ReportData, share: LimitShare) -> Point:
     cell_id, row = share.rate.cell_ids[0], share.share
     comparison = data.comparison(cell_id, data.metric)
     verdict = comparison.verdict if comparison is not None else None
@@ -62,8 +61,8 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     return Point(
         data.label(cell_id),
         value,
-        x_lo=ends[0],
-        x_hi=ends[1],
+        x_lo=row.lo,
+        x_hi=row.hi,
         verdict=verdict,
         lead=percent(value),
         text=", ".join(filter(None, parts)),
@@ -71,29 +70,10 @@ def _point(data: ReportData, share: LimitShare, ends: Ends) -> Point:
     )
 
 
-def _of_changes(data: ReportData, listed: Sequence[LimitShare]) -> list[Ends] | None:
-    """Return the shares at the ends of the changes from the baseline, from whose intervals the verdicts follow.
-
-    The baseline has none. The result is `None` if a change has no interval, or one that does not fit the share.
-    """
-    ends: list[Ends] = []
-    roles = [(share, data.plan.cell(share.rate.cell_ids[0]).role) for share in listed]
-    top = next((share.share.value for share, role in roles if role is Role.BASELINE), None)
-    if top is None or data.metric != WALL:
-        return None
-    for share, role in roles:
-        comparison = data.comparison(share.rate.cell_ids[0], data.metric)
-        change = comparison.shown if comparison is not None else None
-        if role is Role.BASELINE:
-            ends.append((None, None))
-        elif change is None or not change.bounded:
-            return None
-        else:
-            low, high = top / change.hi, top / change.lo
-            if not low <= (share.share.value or 0.0) <= high:
-                return None
-            ends.append((low, high))
-    return ends
+def _formula(data: ReportData, formula: str) -> str:
+    """Return the formula of a limit with the labels of its configurations in place of their names."""
+    labels = {c.name: data.plan.variant(c.variant_id).label for c in data.plan.named}
+    return _FIRST.sub(lambda match: labels.get(match[0], match[0]), formula)
 
 
 def _rate(data: ReportData, share: LimitShare) -> str:
@@ -105,9 +85,7 @@ def _memory(data: ReportData, cell_id: str) -> str:
     return format_size(peak.median, data.plan.unit_family) if peak is not None else ""
 
 
-def _table(
-    data: ReportData, listed: list[LimitShare], points: tuple[Point, ...], kind: str
-) -> Table:
+def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]) -> Table:
     rows_ = tuple(
         Row.build(
             point.label,
@@ -121,7 +99,7 @@ def _table(
     )
     columns = (*left("Variant"), *numeric("Share of the limit"), *left(CI), *numeric("Rate"))
     columns += (Column("Peak memory", "right"),)
-    caption = f"Data of the figure: share of the limit, {CI}s of {kind}"
+    caption = f"Data of the figure: share of the limit, {CI}s of the share"
     return Table("answer-figure-data", caption, columns, rows_, sortable=False)
 
 

@@ -172,11 +172,10 @@ def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure
     assert streaming.text.endswith("MiB, baseline")
     assert loop.lead == "62\u202f%"
     assert re.fullmatch(r"[\d.]+.MiB, ▲\u00a01.60×\u00a0slower", loop.text)
-    # The line of a variant is the interval from which its verdict follows.
-    (cell,) = (c for c in data.plan.cells if data.label(c.id) == "python-loop")
-    interval = require(require(data.comparison(cell.id, data.metric)).shown)
-    ends = (streaming.x / interval.hi, streaming.x / interval.lo)
-    assert (loop.x_lo, loop.x_hi) == pytest.approx(ends)
+    # Bar and line are those of the share.
+    share = rows_["python_loop_share"]
+    assert (loop.x_lo, loop.x_hi) == (share.lo, share.hi)
+    assert "limit: min(rate(" in figure.desc
 
 
 class TestSweep:
