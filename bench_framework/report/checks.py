@@ -202,7 +202,10 @@ def _load(data: ReportData) -> Answer:
     load, cores = data.host.load1, data.host.cores
     if load is None:
         return None
-    return load <= BUSY * cores, f"load {fixed(load, 2)} on {cores} cores before the start"
+    figure, quiet = f"load {fixed(load, 2)} on {cores} cores before the start", load <= BUSY * cores
+    # What the load did during the runs is in the checks of contention.
+    advice = "" if quiet else "; effect: intervals may be wider; fix: stop other programs first"
+    return quiet, figure + advice
 
 
 def _governor(data: ReportData) -> Answer:

@@ -77,7 +77,9 @@ def test_every_check_of_the_machine_has_its_figure(data: ReportData) -> None:
         for b in data.blocks
     )
     before = {c.label: c for c in checks.checks(data)}
-    after = {c.label: c for c in checks.checks(with_contents(data, blocks=loud))}
+    busy = replace(data.host, load1=9.0)
+    after = {c.label: c for c in checks.checks(with_contents(data, blocks=loud, host=busy))}
+    assert "; fix: stop other programs" in after["other load"].figure
     labels = ("CPU contention", "throttling", "swapping", "free memory")
     assert [before[label].mark for label in labels] == ["pass", "unknown", "pass", "pass"]
     assert [after[label].mark for label in labels] == ["warn"] * 4
