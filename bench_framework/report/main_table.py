@@ -5,6 +5,7 @@ from decimal import Decimal
 from functools import partial
 from typing import Final
 
+from bench_framework.compare.derived_values import limit_shares
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.result.judgement import Comparison
@@ -255,25 +256,33 @@ def _mapped_note(data: ReportData, cell: PlanCell) -> str:
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """Return all configurations of a short table.
 
-    A long table has the bounds, the best group and the references of all comparisons, then the other variants
-    that the scenario names, then the fastest.
+    A long table has those of the answer, the best group and the baseline, then those that the lines and the figure
+    name, then those of published figures, then bounds and what the scenario names, then the fastest.
     """
     plan = data.plan
     ordered = sorted(arms, key=partial(order, data))
     if len(arms) <= MANY_ROWS + FEW_MORE:
         return ordered
-    references = {plan.baseline_id, *plan.further_baselines}
-    references |= {c.reference_id for c in plan.contrasts}
-    by_name = references | {c.variant_id for c in plan.named}
-    by_name |= {c.variant_id for c in plan.contrasts}
+    answer = data.claims("answer") or data.claims("main")[:1]
+    derived, structure = data.judgement.derived, data.judgement.structure
+    # The figures of shares and of steps show these, even if no line names them.
+    limits = limit_shares(derived, arms[0].input_id)[:1]
+    drawn = [i for group in limits for share in group for i in share.rate.cell_ids]
+    drawn += [step.cell_id or "" for c in structure.contributions for step in c.steps]
+    by_scenario = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
+    by_scenario |= {i for c in plan.contrasts for i in (c.reference_id, c.variant_id)}
+    tiers = (
+        {*data.ahead(arms[0].input_id), *(i for claim in answer for i in claim.cells)}
+        | {cell.id for cell in arms if _is_base(cell)},
+        {*drawn, *(i for claim in data.claims("takeaway") for i in claim.cells)},
+        {i for claim in data.claims("published") for i in claim.cells},
+        {c.id for c in arms if c.role is Role.BOUND or c.variant_id in by_scenario},
+    )
 
-    def rank(cell: PlanCell) -> tuple[bool, bool]:
-        first = cell.id in data.ahead(cell.input_id) or cell.variant_id in references
-        return not first, cell.variant_id not in by_name
+    def rank(cell: PlanCell) -> int:
+        return next((n for n, tier in enumerate(tiers) if cell.id in tier), len(tiers))
 
-    bounds = [cell for cell in ordered if cell.role is Role.BOUND]
-    others = [cell for cell in ordered if cell.role is not Role.BOUND]
-    chosen = {*bounds, *sorted(others, key=rank)[: max(0, MANY_ROWS - len(bounds))]}
+    chosen = {*sorted(ordered, key=rank)[:MANY_ROWS]}
     return [cell for cell in ordered if cell in chosen]
 
 

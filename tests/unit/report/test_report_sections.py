@@ -8,7 +8,7 @@ from report_sample import all_tables, tables_in, with_contents, with_judgement, 
 
 from bench_framework.claims import factory
 from bench_framework.features.document import build_document, sections
-from bench_framework.model.facts import Claim, Compared, NoiseFloorFact
+from bench_framework.model.facts import AuthorText, Claim, Compared, NoiseFloorFact
 from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
 from bench_framework.model.plan.arguments import BIN, INPUT, TUNING, Word
 from bench_framework.model.plan.benches import BenchPolicy
@@ -219,6 +219,12 @@ def test_a_long_table_keeps_the_baselines_and_names_the_number_of_the_others(
     assert len(labels) == 4
     assert {"rayon+system", "rayon+jemalloc"} <= set(labels)
     assert table.note.endswith("9 more variants in the appendix.")
+    # What the lines name comes before the fastest.
+    item = data.plan.inputs[-1]
+    cell = next(c for c in data.arms(item.id) if data.label(c.id) not in labels)
+    line = Claim("", fact=AuthorText(kind="takeaway", parts=("a line",)), cells=(cell.id,))
+    changed = with_judgement(data, claims=(*data.judgement.claims, line))
+    assert data.label(cell.id) in [r.cells[0].text for r in main_table(changed, item, "x").rows]
 
 
 def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData) -> None:
