@@ -131,9 +131,12 @@ def _short(value: Decimal, decimals: int, digits: int) -> str:
 
 
 def signed(c: Evidence, least: int = 2, *, keep: bool = True) -> Amount:
-    """Return the change of a comparison from 1, with its sign."""
+    """Return the change of a comparison from 1, with its sign; the ratio on a page of factors."""
     figures = printed(c)
     assert figures is not None
+    if c.in_times and figures[1] > 0:
+        text = show_factor(*figures, c.margin or 0.0, keep=keep)
+        return Amount(text.estimate, text.lo, text.hi, times=True, less=figures[0] < 1)
     return signed_amount(*figures, c.margin or 0.0, least=least, keep=keep)
 
 
@@ -146,9 +149,12 @@ def phase(c: Evidence, ratio: Interval, *, bounds: bool = True) -> str:
 
 
 def signed_bounds(c: Evidence, *, keep: bool = True) -> str:
-    """Return both bounds as signed changes, such as ``[−6.5 %, +3.2 %]``."""
+    """Return both bounds as signed changes, such as ``[−6.5 %, +3.2 %]``; ``[0.94×, 1.03×]`` on a page of factors."""
     figures = printed(c)
     assert figures is not None
+    if c.in_times and figures[1] > 0:
+        text = show_factor(*figures, c.margin or 0.0, keep=keep)
+        return f"[{text.lo}×, {text.hi}×]"
     ratio = rounded(*figures, margin=c.margin or 0.0, keep=keep)
     low, high = (
         f"{signed_change(bound, ratio.decimals)}{THIN_SPACE}%" for bound in (ratio.lo, ratio.hi)

@@ -68,7 +68,7 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
 
 
 def _equivalent_within(view: SummaryView, base_id: str, others: Sequence[str]) -> float | None:
-    """Return the margin within which all others are equivalent to the baseline, `None` if they are not."""
+    """Return the margin within which all others are equivalent to a cell, `None` if they are not."""
     pairs = [view.pair(cell_id, base_id) for cell_id in others]
     equal = [c for c in pairs if c is not None and c.verdict is Verdict.EQUIVALENT]
     return equal[0].thresholds.margin if equal and len(equal) == len(pairs) else None
@@ -182,6 +182,7 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
     fact = facts.Recommendation(
         ties=tuple(_tie(view, cell, criterion, members) for criterion, members in ties),
         flawed=view.labels(flawed),
+        equivalent_within=_equivalent_within(view, cell, [c for _, tied in ties for c in tied]),
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
         among=view.choice(),

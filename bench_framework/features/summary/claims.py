@@ -121,9 +121,12 @@ def _contrast(
 def summary_claims(view: SummaryView) -> Iterator[Claim]:
     """Yield the result of each input, then the lines of the summary, then the recommendations."""
     item = view.leading_input()
+    main: list[Claim] = []
     for group in view.judgement.best:
         leading = item is not None and group.input_id == item.id
-        yield best.main_claim(view, group, leading=leading)
+        claim = best.main_claim(view, group, leading=leading)
+        main += [claim] if leading else []
+        yield claim
     special: list[Claim] = []
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(view, item))), [])
@@ -131,5 +134,5 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
         yield from bullets.lines(view, item)
     yield from contrast_claims(view, answered=not special)
     yield from bullets.not_adopted(view, item)
-    yield confidence(view)
+    yield confidence(view, [*special, *main][:1])
     yield from best.recommendations(view)

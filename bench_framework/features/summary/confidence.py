@@ -3,10 +3,13 @@
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from typing import Final
 
+from bench_framework.compare.decide import by_interval, within_margin
 from bench_framework.features.summary.view import SummaryView, unsettled
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.summary import FailedCheck, NoVerdict, OpenComparison
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
@@ -14,9 +17,14 @@ from bench_framework.model.result.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import expm1, log
 
+PAIR: Final = 2
 
-def confidence(view: SummaryView) -> Claim:
-    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope."""
+
+def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
+    """Return how many comparisons are conclusive, what can be detected, the A/A check, and the scope.
+
+    `answer` has the claim that answers the question, if there is one.
+    """
     compared = view.main_comparisons()
     left = [c for c in compared if not c.verdict.settled and (not unsettled(c) or c.mde is None)]
     # Why a comparison has no verdict, if its minimum detectable effect is not known.
@@ -27,7 +35,7 @@ def confidence(view: SummaryView) -> Claim:
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     control, where = _control(view, floors)
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
-    several, answer = len(view.plan.inputs) > 1, view.plan.answer
+    several, policy = len(view.plan.inputs) > 1, view.plan.answer
     sessions = [c.sessions.count for c in compared if c.sessions is not None]
     families = Counter(c.family for c in compared)
     fact = facts.Confidence(
@@ -56,12 +64,13 @@ def confidence(view: SummaryView) -> Claim:
         control=control,
         control_on=where,
         failed_checks=_failed_checks(view, stated),
-        outputs=() if answer.compare == "none" else answer.check or None,
+        outputs=() if policy.compare == "none" else policy.check or None,
         other_inputs=any(item.dataset for item in view.plan.inputs),
         cold_cache=any(cell.cache == "cold" for cell in view.plan.cells),
         sessions=max(sessions, default=1),
         fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
+        answer=next(filter(None, (_answer_of_another_session(view, c) for c in answer)), None),
     )
     margin = view.plan.judge.margin_of(view.metric)
     return Claim(noise_floor=most, margin=margin, fact=fact)
@@ -127,3 +136,18 @@ def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None
     intervals = [c.sessions.another for c in comparisons if c.sessions is not None]
     halves = [log(i.hi / i.lo) / 2 for i in intervals if i.bounded]
     return expm1(statistics.median(halves)) if halves else None
+
+
+def _answer_of_another_session(view: SummaryView, claim: Claim) -> Evidence | None:
+    """Return the prediction interval of the answer's comparison if it does not give the same verdict."""
+    pair = (
+        view.pair(*claim.cells, claim.metric or view.metric) if len(claim.cells) == PAIR else None
+    )
+    if pair is None or pair.sessions is None or not pair.verdict.settled:
+        return None
+    another, margin = pair.sessions.another, pair.thresholds.margin
+    equal = pair.verdict is Verdict.EQUIVALENT
+    agrees = (
+        within_margin(another, margin) if equal else by_interval(another, margin) is pair.verdict
+    )
+    return None if agrees else view.evidence(pair).with_interval(another)

@@ -95,6 +95,8 @@ class Recommendation(Fact, kind="recommendation"):
     """True without ties if another variant that could be chosen was not measured."""
     inputs: int | None = None
     """The number of inputs, if it is the same on all of several."""
+    equivalent_within: float | None = None
+    """The margin within which all members of the ties are equivalent to it; `None` if one is not."""
     flawed: tuple[str, ...] = ()
     """Members of the best group that are left out because a single part of them is shown to be worse."""
 
@@ -359,3 +361,5 @@ class Confidence(Fact, kind="trust"):
     another: float | None = None
     """How far the ratios of another session may differ, as a fraction: the median over the comparisons of
     the main metric of the half-width of their prediction interval; `None` for one session."""
+    answer: Evidence | None = None
+    """The answer's comparison with the prediction interval of another session, if this does not give its verdict."""

@@ -126,7 +126,7 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
 @pytest.mark.parametrize(
     ("c", "spread", "expected"),
     [
-        (-0.7, 0.01, "use c: not significantly different from b, but it needs less memory"),
+        (-0.7, 0.01, "use c: equivalent (within ±2\u202f%) to b, but it needs less memory"),
         (-0.68, 0.5, "use b: not significantly different from c, but it has the better estimate"),
     ],
     ids=["within the margin", "beyond the margin"],
