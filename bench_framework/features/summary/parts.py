@@ -152,8 +152,15 @@ def _better_values(settings: Mapping[str, str], changes: list[SingleChange]) -> 
         closest = [c for c, count in zip(group, alike, strict=True) if count == max(alike)]
         if any(c.better_than(value) != other for c in closest):
             continue
-        evidence = min((c.of_better for c in closest), key=_ratio)
-        candidate = BetterValue(axis=axis, value=value, better=other, evidence=evidence)
+        change = min(closest, key=lambda c: _ratio(c.of_better))
+        differing = tuple(a for a, v in change.others.items() if settings.get(a) != v)
+        candidate = BetterValue(
+            axis=axis,
+            value=value,
+            better=other,
+            evidence=change.of_better,
+            differing_axes=differing,
+        )
         best[axis] = min(best.get(axis, candidate), candidate, key=lambda b: _ratio(b.evidence))
     return list(best.values())
 

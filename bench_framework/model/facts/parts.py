@@ -19,6 +19,8 @@ class BetterValue:
     evidence: Evidence
     """The comparison of two variants that differ in this axis only: that with the better value against the
     other one."""
+    differing_axes: tuple[str, ...] = ()
+    """Other axes in which the compared variants differ from the variant."""
 
 
 class BestParts(Fact, kind="best-parts"):
