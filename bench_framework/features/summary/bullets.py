@@ -8,6 +8,7 @@ from typing import Final
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth, share_of
 from bench_framework.features.summary.view import CLOSE, SummaryView
+from bench_framework.features.summary.warnings import warnings
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence, Quantity
@@ -18,13 +19,12 @@ from bench_framework.model.facts.summary import (
     RejectedGroup,
     RejectionOutcome,
     ResourceChange,
-    ValueRange,
 )
 from bench_framework.model.metrics import CPU, PEAK_RSS
 from bench_framework.model.plan.plan import Input
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM
-from bench_framework.model.result.judgement import MAIN_FAMILIES, WITH_BASELINE, Comparison
+from bench_framework.model.result.judgement import WITH_BASELINE, Comparison
 from bench_framework.model.result.structure import Effect
 from bench_framework.model.verdict import Interval, Share, Verdict
 from bench_framework.stats.portable_math import log
@@ -42,8 +42,7 @@ LEAST_ORDERED: Final = 2
 
 def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
-    yield from _unstable(view)
-    yield from _means(view)
+    yield from warnings(view)
     yield from _judged_metrics(view, item)
     if view.plan.revisions is None:
         yield from _cost(view, item)
@@ -54,70 +53,6 @@ def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
         yield from _changes(view)
     if view.plan.invocation.gate and not view.plan.confirms:
         yield Claim("", fact=facts.GateNote())
-
-
-def _unstable(view: SummaryView) -> Iterator[Claim]:
-    """Yield how many ratios changed during the record, with the largest change, and which of A/A controls."""
-    headline = [
-        c
-        for c in view.judgement.comparisons
-        if c.family in ("headline", "reference") and c.metric == view.metric and c.shown
-    ]
-
-    def change(c: Comparison) -> float:
-        return abs(log(c.phases.first.ratio / c.phases.rest.ratio)) if c.phases else 0.0
-
-    changed = sorted((c for c in headline if c.phases is not None), key=change)
-    if changed:
-        fact = facts.UnstableRatios(
-            total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
-        )
-        yield Claim(view.label(changed[-1].cell_id), fact=fact)
-    for c in view.unstable_controls():
-        ratios = enumerate(c.sessions.ratios if c.sessions else (), 1)
-        ordered = sorted(ratios, key=lambda numbered: numbered[1].ratio)
-        ends = tuple(sorted((*ordered[:1], *ordered[-1:])))
-        control = facts.UnstableControl(control=view.evidence(c), sessions=ends)
-        yield Claim(view.label(c.cell_id), fact=control)
-
-
-def _means(view: SummaryView) -> Iterator[Claim]:
-    """Yield a comparison whose means differ from its typical ratio: of a contrast, else the largest difference."""
-    differing = [
-        c
-        for c in view.judgement.comparisons
-        if c.means_differ and (c.family == "contrast" or c.metric == view.metric)
-        if c.family in MAIN_FAMILIES
-    ]
-
-    def difference(c: Comparison) -> tuple[bool, float]:
-        assert c.means is not None
-        assert c.shown is not None
-        return c.family == "contrast", abs(log(c.means.ratio / c.shown.ratio))
-
-    if not differing:
-        return
-    first = max(differing, key=difference)
-    typical = view.evidence(first)
-    ids = first.cell_id, first.ref_cell_id
-    sides = [side for id_ in ids if (side := _range(view, id_, first.metric)) is not None]
-    fact = facts.MeansDiffer(
-        typical=typical,
-        means=replace(typical, verdict=None, phases=None).with_interval(first.means),
-        widest=max(sides, key=lambda side: side.most.value / side.least.value, default=None),
-        more=len(differing) - 1,
-    )
-    yield Claim(typical.subject, fact=fact)
-
-
-def _range(view: SummaryView, cell_id: str, metric: str) -> ValueRange | None:
-    """Return the range of the values of a cell, or `None` if they are not in bytes or seconds."""
-    median, place = view.amount(cell_id, metric), (cell_id, metric)
-    summary = next((s for s in view.judgement.summaries if (s.cell_id, s.metric) == place), None)
-    if median is None or summary is None or not summary.min > 0:
-        return None
-    ends = (replace(median, value=value) for value in (summary.min, summary.max))
-    return ValueRange(view.label(cell_id), *ends)
 
 
 def _judged_metrics(view: SummaryView, item: Input) -> Iterator[Claim]:

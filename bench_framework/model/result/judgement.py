@@ -85,9 +85,8 @@ class Comparison:
     metric: Metric
     """Name of the metric."""
     family: Family
-    """Family of comparisons. ``headline`` has the (first) baseline as reference. ``reference`` has
-    a further baseline as reference, ``contrast`` is named by the scenario; both are in the same
-    Holm family."""
+    """``headline`` has the (first) baseline as reference, ``reference`` a further one. ``contrast`` is named by the
+    scenario, and in the same Holm family as ``reference``."""
     verdict: Verdict
     """Result of the comparison."""
     reason: Reason | None = None
@@ -121,13 +120,11 @@ class Comparison:
     sessions: SessionRatios | None = None
     """The ratios by session, null in a record of one session."""
     means: Interval | None = None
-    """The ratio of the means of the same rounds, with its 95 % interval; null with few rounds, for exact
-    metrics, and if larger values are better."""
+    """The ratio of the means of the same rounds, with its 95 % interval (docs/method.md#means)."""
     thresholds: Thresholds = field(kw_only=True)
     """Margin and minimum effect size of the metric, by which it was judged."""
     direction: Direction = "lower"
-    """Better direction of the metric. If it is ``higher``, each ratio is reference ÷ candidate, so
-    that a ratio below 1 is an improvement for every metric."""
+    """Better direction of the metric. With ``higher``, ratios are inverted: below 1 is better for every metric."""
 
     @classmethod
     def unjudged(
@@ -156,24 +153,21 @@ class Comparison:
     @property
     def means_differ(self) -> bool:
         """True if `shown` is outside the interval of `means`, by more than the margin from its ratio."""
-        if self.means is None or self.shown is None:
+        if not self.means or not self.shown or self.means.lo <= self.shown.ratio <= self.means.hi:
             return False
-        typical, margin = self.shown.ratio, 1 + self.thresholds.margin
-        outside = not self.means.lo <= typical <= self.means.hi
-        return outside and not 1 / margin <= typical / self.means.ratio <= margin
+        low, high = sorted((self.means.ratio, self.shown.ratio))
+        return high > low * (1 + self.thresholds.margin)
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""
-        shown, unadjusted, means = (
-            i and i.inverse for i in (self.shown, self.unadjusted, self.means)
-        )
+        shown, plain, means = (i and i.inverse for i in (self.shown, self.unadjusted, self.means))
         return replace(
             self,
             cell_id=self.ref_cell_id,
             ref_cell_id=self.cell_id,
             verdict=self.verdict.opposite,
             shown=shown,
-            unadjusted=unadjusted,
+            unadjusted=plain,
             means=means,
             phases=self.phases and self.phases.inverse,
             sessions=self.sessions and self.sessions.inverse,

@@ -135,7 +135,7 @@ class GatePage:
 
     @property
     def answer(self) -> str:
-        """The glyph of the result, and the heading."""
+        """The glyph of the result, and the result."""
         return f"{RESULTS[self.exit_code][0]} {self.heading}"
 
     @property
@@ -263,9 +263,8 @@ def _place(plan: Plan, cell_id: str) -> str:
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """Return the entry that accepts a pair up to its larger estimate, without reason and date."""
     cell = plan.cell(pair.cell_id)
-    values = dict(plan.values_of(cell))
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
-    words = " ".join(condition(n, v) for n, v in values.items() if n not in arms)
+    words = " ".join(condition(n, v) for n, v in plan.values_of(cell) if n not in arms)
     words = words or condition("variant", plan.variant(cell.variant_id).label)
     ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
     percent = math.ceil((max(ratios, default=1.0) - 1) * 100)
@@ -300,8 +299,8 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
 
 def _levels(*comparisons: Comparison | None) -> frozenset[float]:
     """Return the levels of the intervals of comparisons that are judged by rounds."""
-    intervals = [c.shown for c in comparisons if c is not None and c.statistic != "exact"]
-    return frozenset(i.level for i in intervals if i is not None and i.bounded)
+    shown = (c.shown for c in comparisons if c is not None and c.statistic != "exact")
+    return frozenset(i.level for i in shown if i is not None and i.bounded)
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
@@ -331,8 +330,7 @@ def _is_stated(pair: GatedPair, reason: Reason) -> bool:
         return reason == Reason(ReasonCode.OTHER_OUTPUT)
     if pair.claim is None:
         return False
-    open_ = c.verdict is Verdict.INCONCLUSIVE
-    return reason == c.reason or (open_ and reason.code in _IN_SENTENCE)
+    return reason == c.reason or (c.verdict is Verdict.INCONCLUSIVE and reason.code in _IN_SENTENCE)
 
 
 _IN_SENTENCE: Final = (ReasonCode.INCONCLUSIVE, ReasonCode.UNDETECTED)
