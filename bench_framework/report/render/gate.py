@@ -299,8 +299,8 @@ def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> 
 
 def _levels(*comparisons: Comparison | None) -> frozenset[float]:
     """Return the levels of the intervals of comparisons that are judged by rounds."""
-    shown = (c.shown for c in comparisons if c is not None and c.statistic != "exact")
-    return frozenset(i.level for i in shown if i is not None and i.bounded)
+    intervals = (c.shown for c in comparisons if c is not None and c.statistic != "exact")
+    return frozenset(i.level for i in intervals if i is not None and i.bounded)
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
