@@ -84,7 +84,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     caption = " ".join(filter(None, parts))
     if len(data.ahead(item.id)) > 1:
         caption += " Bold: the best variants. The data do not show which of them is best."
-    compared = [data.comparison(cell.id, data.metric) for cell in data.measured(item.id)]
+    compared = [data.comparison(c.id, data.metric) for c in listed if not data.state(c.id).refusal]
     note = _note(compared, len(arms) - len(rows), "more variant")
     return Table(
         name + "-table",

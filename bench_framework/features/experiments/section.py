@@ -17,7 +17,14 @@ from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets, recommended
 from bench_framework.report.context import ReportData
-from bench_framework.report.main_table import INTERVAL, change_text, drawn, mark, plain_interval
+from bench_framework.report.main_table import (
+    INTERVAL,
+    change_text,
+    drawn,
+    is_mapped,
+    mark,
+    plain_interval,
+)
 from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
@@ -49,6 +56,8 @@ KEEP: Final = {
     Verdict.EXCLUDED: "not measured",
 }
 """Verdict on a change → whether to keep it."""
+MAPPED: Final = "mapped"
+"""Mark of memory that includes the pages of a mapped input."""
 ORDER: Final = ("adopted", "rejected", "open")
 
 TWO_DIFFERENCES: Final = (
@@ -75,6 +84,9 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         decisive = step.comparison.verdict if step is not None and whole else verdict
         change_of_memory = _memory(peak)
         memory.add(change_of_memory)
+        if cell_id and is_mapped(data, data.plan.cell(cell_id)):
+            change_of_memory += f" {MAPPED}"
+            memory.add(MAPPED)
         row = (
             Cell(experiment.name, about=_about(experiment)),
             Cell(experiment.decision),
@@ -123,6 +135,7 @@ def _memory_marks(data: ReportData, texts: set[str]) -> str:
         Verdict.INCONCLUSIVE: "inconclusive",
     }
     marks = [f"{glyph(v)} {meaning}" for v, meaning in meanings.items() if glyph(v) in texts]
+    marks += [f"{MAPPED}: with the pages of mapped files"] if MAPPED in texts else []
     return f" Memory: {'; '.join(marks)}." if marks else ""
 
 
