@@ -84,8 +84,7 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         decisive = step.comparison.verdict if step is not None and whole else verdict
         change_of_memory = _memory(peak)
         memory.add(change_of_memory)
-        if cell_id and is_mapped(data, data.plan.cell(cell_id)):
-            change_of_memory += f" {MAPPED}"
+        if mapped := cell_id is not None and is_mapped(data, data.plan.cell(cell_id)):
             memory.add(MAPPED)
         row = (
             Cell(experiment.name, about=_about(experiment)),
@@ -93,7 +92,7 @@ def changes(data: ReportData) -> tuple[Block, ...]:
             _change(data, time, verdict),
             drawn(None if verdict.refused else time),
             _step(data, step) if step else Cell(DASH),
-            Cell(change_of_memory),
+            Cell(change_of_memory, about=MAPPED if mapped else ""),
             Cell(_keep(data, experiment, decisive, time)),
         )
         rows.append(Row(row, verdict, reason=phrase(state.reason) if state else ""))
