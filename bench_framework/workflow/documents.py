@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from bench_framework.compare import cell_state
 from bench_framework.model.documents.comparison import ComparisonDocument, comparison_document
 from bench_framework.model.result.judgement import RecordStatus
 from bench_framework.model.verdict import Verdict
@@ -67,6 +68,8 @@ class RunDocument:
     """The variant to use; empty if the data do not show it."""
     warnings: tuple[str, ...]
     """Reasons to be careful with the answer, such as outputs that differ."""
+    other_outputs: tuple[str, ...]
+    """Labels of the variants that are compared although their output differs from the baseline's."""
     comparisons: tuple[ComparisonDocument, ...]
     """All comparisons of the record."""
     claims: tuple[ClaimDocument, ...]
@@ -104,9 +107,13 @@ def run_document(outcome: RunOutcome) -> RunDocument:
     path, judgement = outcome.record, outcome.judgement
     comparisons: tuple[ComparisonDocument, ...] = ()
     claims: tuple[ClaimDocument, ...] = ()
+    other_outputs: tuple[str, ...] = ()
     if judgement is not None and path is not None:
         with open_record(path) as record:
             plan = record.plan
+            cells = cell_state.other_outputs(plan, record.contents.events)[1]
+        labels = (plan.variant(cell.variant_id).label for cell in cells)
+        other_outputs = tuple(dict.fromkeys(labels))
         comparisons = tuple(comparison_document(plan, c) for c in judgement.comparisons)
         claims = claim_documents(judgement.claims)
     boxes = _blocks(outcome, Box)
@@ -118,6 +125,7 @@ def run_document(outcome: RunOutcome) -> RunDocument:
         answer=tuple(s.text for block in _blocks(outcome, Paragraph) for s in block.sentences),
         decision=tuple(s.text for box in boxes if box.tone == "decision" for s in box.sentences),
         warnings=tuple(paragraph_text(box.sentences) for box in boxes if box.tone == "warning"),
+        other_outputs=other_outputs,
         comparisons=comparisons,
         claims=claims,
         failures=tuple(FailureDocument(e.code, e.message, e.fix) for e in outcome.failures),

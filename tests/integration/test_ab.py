@@ -65,7 +65,8 @@ def test_different_outputs_are_compared_with_a_warning(folder: Path) -> None:
     (warning,) = valid("compare", benchctl(folder, "compare", "@last", "--json").stdout)["warnings"]
     assert warning.startswith("Outputs differ: echo -new may do other work than the baseline")
     # A comparison without the variant of another output has no such warning.
-    benchctl(folder, "ab", "echo -old", "echo -same", "echo -new")
+    three = ("ab", "echo -old", "echo -same", "echo -new", "--json")
+    assert valid("run", benchctl(folder, *three).stdout)["other_outputs"] == ["echo -new"]
     chosen = ("compare", "@last", "--candidate", "echo -same", "--json")
     assert valid("compare", benchctl(folder, *chosen).stdout)["warnings"] == []
     gate = ("gate", str(record), "--no-confirm")
