@@ -225,6 +225,7 @@ class ReasonCode(StrEnum):
     ACCEPTANCE_UNKNOWN = "acceptance-unknown"
     ACCEPTANCE_EXPIRED = "acceptance-expired"
     ACCEPTANCE_UNNEEDED = "acceptance-unneeded"
+    ACCEPTANCE_MISSING = "acceptance-missing"
     NO_GATED_CELL = "no-gated-cell"
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"

@@ -33,6 +33,7 @@ from bench_framework.model.documents.plan import SCHEMA_VERSION
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages, junit
@@ -128,7 +129,10 @@ def gate_record(
             gating = explained(record.plan, gating, [record.contents])
         ended = (ENDED_EARLY,) if early and not confirm else ()
         others = record_remarks(record.plan, record.contents)
-        remarks = (*others, *gating.remarks, *ended, *self_test_remarks(results, record))
+        file = record.plan.judge.gate.accepted
+        missing = gating.in_state("worse") and file and not Path(file).exists()
+        unread = (Reason(ReasonCode.ACCEPTANCE_MISSING, file),) if missing else ()
+        remarks = (*others, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 
