@@ -3,11 +3,9 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
-
-from markupsafe import Markup
+from typing import Final
 
 from bench_framework.errors import (
     EXIT_DONE,
@@ -30,14 +28,12 @@ from bench_framework.model.result.gate import (
 )
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
-from bench_framework.report.render.markdown import escape
-from bench_framework.report.render.templates import Templates
+from bench_framework.report.render.markdown import fitting
 from bench_framework.report.render.widths import visible
 from bench_framework.scenario.selection import condition
 from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import (
-    format_clock,
     format_levels,
     format_percent,
     interim_analyses,
@@ -46,10 +42,6 @@ from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
-MOST_COMMENT: Final = 60_000
-"""Largest number of characters of a comment. GitHub rejects more than 65 536."""
-MOST_SUMMARY_BYTES: Final = 900_000
-"""Largest size of a summary. GitHub rejects more than 1024 KiB."""
 FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged", "accepted")
 STATE_WORDS: Final = {
     "passed": "passed",
@@ -132,6 +124,8 @@ class GatePage:
     """True if there is a scenario, which can name that file."""
     change: ChangeKind = ChangeKind.FAILED
     """The change that the gate judged, as its result shows it."""
+    command: str = ""
+    """The command that measures the record."""
 
     @property
     def answer(self) -> str:
@@ -222,6 +216,7 @@ def page_of(
         ),
         bool(plan.scenario_path),
         change,
+        plan.command,
     )
 
 
@@ -340,40 +335,6 @@ _IN_SENTENCE: Final = (ReasonCode.INCONCLUSIVE, ReasonCode.UNDETECTED)
 def markdown(page: GatePage, *, comment: bool) -> str:
     """Return a comment, or a step summary, without passed rows if it is too long."""
     return fitting("gate.md.j2", page, (page.full, page.passed), comment=comment)
-
-
-def fitting(
-    name: str,
-    page: object,
-    rows: tuple[Sequence[object], Sequence[object]],
-    *,
-    comment: bool,
-    **more: object,
-) -> str:
-    """Return Markdown with as many rows of both kinds as a comment or a step summary can have."""
-    full, passed = map(list, rows)
-    filters = dict[str, Callable[..., Any]](md=markdown_cell, code=code_line, clock=format_clock)
-    while True:
-        cut = sum(map(len, rows)) - len(full) - len(passed)
-        given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}
-        # The template is Markdown, whose filters escape.
-        text = Templates().render(name, given | more, filters, Markup)
-        fits = len(text) <= MOST_COMMENT if comment else len(text.encode()) <= MOST_SUMMARY_BYTES
-        if fits or not (full or passed):
-            return text
-        # Rows that passed are removed first, then the last rows, because regressions are first.
-        shorter = passed or full
-        del shorter[len(shorter) // 2 :]
-
-
-def markdown_cell(text: str) -> str:
-    """Escape text for a cell of a Markdown table."""
-    return escape(" ".join(text.split()))
-
-
-def code_line(text: str) -> str:
-    """Return text as one line of a fenced code block, which it cannot close."""
-    return visible(" ".join(text.split())).replace("```", "` ` `")
 
 
 def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> str:

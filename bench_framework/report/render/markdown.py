@@ -1,7 +1,7 @@
 """The report as CommonMark with tables."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -9,7 +9,12 @@ from markupsafe import Markup
 from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import COMMAND, visible, visible_lines
+from bench_framework.text.numbers import format_clock
 
+MOST_COMMENT: Final = 60_000
+"""Largest number of characters of a comment. GitHub rejects more than 65 536."""
+MOST_SUMMARY_BYTES: Final = 900_000
+"""Largest size of a summary. GitHub rejects more than 1024 KiB."""
 _INLINE: Final = re.compile(r"[\\`*_<>|~&$]")
 _LINK: Final = "]("
 _AT_START: Final = re.compile(r"^(\s*)([#+=:\[-]|\d+(?=[.)](?:\s|$)))")
@@ -109,3 +114,37 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "quote": _quote,
 }
 """Filters for the templates."""
+
+
+def fitting(
+    name: str,
+    page: object,
+    rows: tuple[Sequence[object], Sequence[object]],
+    *,
+    comment: bool,
+    **more: object,
+) -> str:
+    """Return Markdown with as many rows of both kinds as a comment or a step summary can have."""
+    full, passed = map(list, rows)
+    filters = dict[str, Callable[..., Any]](md=markdown_cell, code=code_line, clock=format_clock)
+    while True:
+        cut = sum(map(len, rows)) - len(full) - len(passed)
+        given = {"page": page, "full": full, "passed": passed, "cut": cut, "comment": comment}
+        # The template is Markdown, whose filters escape.
+        text = Templates().render(name, given | more, filters, Markup)
+        fits = len(text) <= MOST_COMMENT if comment else len(text.encode()) <= MOST_SUMMARY_BYTES
+        if fits or not (full or passed):
+            return text
+        # Rows that passed are removed first, then the last rows, because regressions are first.
+        shorter = passed or full
+        del shorter[len(shorter) // 2 :]
+
+
+def markdown_cell(text: str) -> str:
+    """Escape text for a cell of a Markdown table."""
+    return escape(" ".join(text.split()))
+
+
+def code_line(text: str) -> str:
+    """Return text as one line of a fenced code block, which it cannot close."""
+    return visible(" ".join(text.split())).replace("```", "` ` `")

@@ -18,6 +18,7 @@ from bench_framework.report.render import gate
 from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
 from bench_framework.report.render.junit import suite_of, xml_text
+from bench_framework.report.render.markdown import fitting
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import cut_middle, pad, visible
 from bench_framework.text.lines import wrap
@@ -268,7 +269,7 @@ def _table(page: SuitePage, width: int, *, unicode: bool) -> list[str]:
 def markdown(page: SuitePage, *, comment: bool) -> str:
     """Return a comment, or a step summary, without passed rows if it is too long."""
     rows = page.attention, page.passed
-    return gate.fitting("suite.md.j2", page, rows, comment=comment, urgent_states=URGENT)
+    return fitting("suite.md.j2", page, rows, comment=comment, urgent_states=URGENT)
 
 
 def junit(page: SuitePage) -> str:

@@ -19,6 +19,7 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage
+from bench_framework.report.render.markdown import MOST_COMMENT
 
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
 
@@ -160,7 +161,7 @@ def test_passed_rows_are_folded_and_the_others_are_open() -> None:
 def test_a_comment_that_is_too_long_loses_passed_rows_first() -> None:
     rows = [gate_row("worse", n) for n in range(30)] + [gate_row("passed", n) for n in range(3000)]
     text = comment(gate_page_of(*rows))
-    assert len(text) <= gate_page.MOST_COMMENT
+    assert len(text) <= MOST_COMMENT
     assert text.count("of worse") == 30
     passed = text.count("of passed")
     assert f"{3000 - passed} more are in `gate.json`" in text
@@ -171,7 +172,7 @@ def test_a_comment_that_is_still_too_long_loses_its_last_rows() -> None:
         gate_row("not-judged", n) for n in range(5000)
     ]
     text = comment(gate_page_of(*rows))
-    assert len(text) <= gate_page.MOST_COMMENT
+    assert len(text) <= MOST_COMMENT
     assert text.count("of worse") == 20
 
 
