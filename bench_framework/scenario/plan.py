@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import ITERATION
 from bench_framework.model.plan import policies
 from bench_framework.model.plan.declarations import Mechanism, NamedCell, NamedContrast, Note
 from bench_framework.model.plan.looks import GRID, MOST_SESSION_ROUNDS
-from bench_framework.model.plan.plan import Hole, Input, Plan, Role, TrainingRun, Variant
+from bench_framework.model.plan.plan import Hole, Input, Plan, Role, TrainingRun, Values, Variant
 from bench_framework.model.plan.published import Published, PublishedClaim
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario import template
@@ -56,7 +56,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         holes=tuple(holes),
         baseline_id=expansion.baseline.id,
         further_baselines=tuple(v.id for v in expansion.further_baselines if v.id in ids),
-        choose_from=tuple(tuple(given.items()) for given in spec.choose_from),
+        choose_from=_choices(scenario, expansion),
         experiments=tuple(e for e in expansion.experiments if e.variant_id in ids),
         program=_command(scenario, spec.worker.command) or None,
         answer=_answer(scenario),
@@ -95,6 +95,25 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
         builds=plan.programs_of(measured),
         judge=replace(plan.judge, gate=gate_policy(scenario, plan)),
     )
+
+
+def _choices(scenario: Scenario, expansion: Expansion) -> tuple[Values, ...]:
+    """Return the values that the answer may choose, by default those with the baseline's page cache.
+
+    Nobody can choose a page cache. Values that set something else, too, are all choices.
+    """
+    if scenario.spec.choose_from:
+        return tuple(tuple(given.items()) for given in scenario.spec.choose_from)
+    fixed = []
+    for name, value in expansion.baseline.values:
+        given = scenario.axes[name].settings.values()
+        if len({s.cache for s in given}) > 1 and all(s.model_fields_set <= _CACHE for s in given):
+            fixed.append((name, value))
+    return (tuple(fixed),) if fixed else ()
+
+
+_CACHE: Final = {"cache", "label", "about"}
+"""Keys of the values of an axis that differ in the page cache only."""
 
 
 def _select(

@@ -71,7 +71,7 @@ def test_a_regression_on_two_hosts_fails_the_gate(client: Machine, make: Make) -
     start_workers(hosts, address)
     text = client.call("gate", "fleet.yaml", "--scheduler", address, code=1)
     reason = "worse on host rack-1, confirmed on host rack-2"
-    assert f"comparisons: {reason}" in " ".join(text.split())
+    assert f"comparisons by rounds: {reason}" in " ".join(text.split())
     assert "measured on host rack-1, again on host rack-2" in " ".join(text.split())
     assert hosts_of(client) == ["rack-1", "rack-2"]
     first, second = client.records

@@ -1,5 +1,6 @@
 """Untimed single runs of a cell's command, checked like any other run."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bench_framework.errors import AnswerError, Interrupted, MeasureError
 from bench_framework.execution import worker
 from bench_framework.execution.answers import AnswerReader, largest_answer
+from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.machine.host import seconds
 from bench_framework.execution.process import Finished, Launcher, scratch_folder
 from bench_framework.execution.server import Servers
@@ -86,6 +88,7 @@ class SingleRunner:
                     ready = seconds()
                     if failed := run_setup(self.launcher, at_port, "prepare", self.setup_timeout_s):
                         return SingleRun("failed", message=failed)
+                    _drop_input(target)
                     outcome = self._run_command(
                         at_port, expected, timeout_s, folder, under(folder), poll
                     )
@@ -166,3 +169,10 @@ def expected_answer(record: "Record", cell_id: str) -> str | None:
     answers = (b.answer for b in blocks if b.answer is not None)
     digests = {answer.digest for answer in answers if answer.source != "none"}
     return digests.pop() if len(digests) == 1 and record.plan.answer.compare != "none" else None
+
+
+def _drop_input(target: Target) -> None:
+    """Drop the pages of the input of a cold cell, whose timed runs read it from storage too."""
+    if target.cell.cache == "cold" and target.input_path is not None:
+        with contextlib.suppress(OSError):
+            pagecache.InputPages(Path(target.input_path), target.input_files).drop()

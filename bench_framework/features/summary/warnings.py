@@ -7,7 +7,7 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import ValueRange
-from bench_framework.model.result.judgement import MAIN_FAMILIES, Comparison
+from bench_framework.model.result.judgement import Comparison
 from bench_framework.stats.portable_math import log
 
 
@@ -48,7 +48,7 @@ def _means(view: SummaryView) -> Iterator[Claim]:
         c
         for c in view.judgement.comparisons
         if c.means_differ and (c.family == "contrast" or c.metric == view.metric)
-        if c.family in MAIN_FAMILIES
+        if c.family in ("headline", "contrast")
     ]
 
     def difference(c: Comparison) -> tuple[bool, float]:

@@ -86,7 +86,7 @@ class AcceptedEntry:
     metric: str
     """Name of the metric, such as `wall`."""
     level: str
-    """Largest accepted increase, such as `42%`."""
+    """Largest accepted increase, such as `42%`: the upper end of the interval."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

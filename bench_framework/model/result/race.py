@@ -59,9 +59,11 @@ def finishing_rounds(plan: Plan, looks: Iterable[Look]) -> dict[str, int]:
     if plan.measure.strategy != "fixed":
         return {}
     rounds: dict[str, int] = {}
+    # A comparison of some cells of a record has the looks of all of them.
+    inputs = {cell.id: cell.input_id for cell in plan.cells}
     for look in looks:
         for cell_id in look.dropped:  # a look that reopens a record repeats those of all inputs
-            if plan.cell(cell_id).input_id == look.input_id:
+            if inputs.get(cell_id) == look.input_id:
                 rounds[cell_id] = min(look.round, rounds.get(cell_id, look.round))
     return rounds
 

@@ -256,13 +256,17 @@ def _place(plan: Plan, cell_id: str) -> str:
 
 
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
-    """Return the entry that accepts a pair up to its larger estimate, without reason and date."""
+    """Return the entry that accepts a pair, without reason and date.
+
+    It accepts up to the larger end of the intervals: the estimate of a repetition varies within them.
+    """
     cell = plan.cell(pair.cell_id)
     arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
     words = " ".join(condition(n, v) for n, v in plan.values_of(cell) if n not in arms)
     words = words or condition("variant", plan.variant(cell.variant_id).label)
-    ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
-    percent = math.ceil((max(ratios, default=1.0) - 1) * 100)
+    intervals = [c.shown for c in (pair.comparison, pair.again) if c and c.shown]
+    ends = [interval.hi if interval.bounded else interval.ratio for interval in intervals]
+    percent = math.ceil((max(ends, default=1.0) - 1) * 100)
     return {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
 
 

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from bench_framework.compare import cell_state
+from bench_framework.execution.counting import observations
 from bench_framework.execution.inputs import pagecache
 from bench_framework.execution.inputs.pagecache import InputPages, set_state, verify_state
 from bench_framework.execution.machine import cached_pages, host
+from bench_framework.execution.stop import Driver
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.arguments import INPUT
 from bench_framework.model.plan.plan import CacheState
@@ -95,6 +97,20 @@ def test_cold_runs_read_the_input_from_the_device_and_warm_ones_do_not(
     assert {state.state for state in judgement.states} == {"measured"}
     # The names of the variants contain the states; no sentence calls the whole input cold.
     assert not any(("cache", "cold") in claim.scope for claim in judgement.claims)
+
+
+@pytest.mark.real
+def test_the_counted_run_of_a_cold_cell_reads_its_input_from_the_device(
+    real: Any, data: Path
+) -> None:
+    plan, inputs = plan_with(data, {"warm": "warm", "cold": "cold"})
+    record = real.measure(plan, inputs=inputs)
+    with record:
+        driver = Driver(real.launcher, real.env, real.observer, real.stop)
+        observations.observe_cells(plan, record, driver)
+    counted = record.contents.observations
+    read = {plan.cell(o.cell_id).label: o.values["read_bytes"] for o in counted}
+    assert read["warm"] < SIZE / 2 < SIZE <= read["cold"]
 
 
 @pytest.mark.real

@@ -159,6 +159,9 @@ def test_a_look_that_reopens_all_inputs_moves_no_finishing_round() -> None:
         Look(two, 1, 18, stopped=False, dropped=(b_one, b_two)),
     ]
     assert race.finishing_rounds(plan, looks) == {b_one: 60, b_two: 12}
+    # `compare` selects cells of a record, and the looks name all of them.
+    some = replace(plan, cells=tuple(c for c in plan.cells if c.id != b_two))
+    assert race.finishing_rounds(some, looks) == {b_one: 60}
 
 
 def test_a_difference_of_the_rounds_after_the_last_test_has_its_own_reason() -> None:
