@@ -40,6 +40,8 @@ INTERVAL: Final = "less\u00a0←\u00a0→\u00a0more"
 BY_RATIO: Final = "≈: baseline × the ratio of the runs of each round."
 BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
+FAR: Final = 0.1
+"""Difference between a median and its estimate by the ratio that a note states, as a share."""
 MOST_DESCRIBED: Final = 16
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
@@ -62,7 +64,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             change_cell(data, cell),
             drawn(None if refused else comparison),
             *_peak(data, cell, memory),
-            Cell(row_note(data, cell, comparison)),
+            Cell(row_note(data, cell, comparison, time)),
         )
         verdict = refused or (comparison.verdict if comparison else None)
         reason = reason_of(state, comparison)
@@ -217,7 +219,7 @@ def change_parts(comparison: Comparison, *, times: bool) -> tuple[str, str]:
     return f"{factor.estimate}× {less if factor.less else more}", factor.bounds
 
 
-def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
+def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None, scale: Scale) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
     reason, left = reason_of(state, comparison), stopped(data, cell.id)
@@ -234,10 +236,18 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
         parts.append("not compared")
     if cell.id in data.other_outputs:
         parts.append(f"{glyph(Verdict.OTHER_OUTPUT)} {word(Verdict.OTHER_OUTPUT, data.metric)}")
-    parts.append("" if state.refusal else _mapped_note(data, cell))
+    parts += [] if state.refusal else [_median_note(data, cell, scale), _mapped_note(data, cell)]
     if data.plan.revisions is None and data.ahead(cell.input_id) == {cell.id}:
         parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
+
+
+def _median_note(data: ReportData, cell: PlanCell, scale: Scale) -> str:
+    """Return the median as measured if it is far from `value_by_ratio`, which the row has."""
+    value, summary = value_by_ratio(data, cell), data.summary(cell.id, data.metric)
+    if value is None or summary is None or abs(summary.median - value) <= FAR * value:
+        return ""
+    return f"median as measured: {scale.text(summary.median)} {scale.unit}"
 
 
 def is_mapped(data: ReportData, cell: PlanCell) -> bool:
@@ -326,7 +336,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
             drawn(None if refused else comparison),
             time.cell(old),
             *_peak(data, cell, memory),
-            Cell(row_note(data, cell, comparison)),
+            Cell(row_note(data, cell, comparison, time)),
         )
         rows.append(Row(row, refused or (comparison.verdict if comparison else None)))
     columns = (
