@@ -100,7 +100,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
 def _choices(scenario: Scenario, expansion: Expansion) -> tuple[Values, ...]:
     """Return the values that the answer may choose, by default those with the baseline's page cache.
 
-    Nobody can choose a page cache. Values that set something else, too, are all choices.
+    A user cannot choose a page cache. Values that set something else, too, are all choices.
     """
     if scenario.spec.choose_from:
         return tuple(tuple(given.items()) for given in scenario.spec.choose_from)
