@@ -68,7 +68,7 @@ def _means(view: SummaryView) -> Iterator[Claim]:
         widest=max(sides, key=lambda side: side.most.value / side.least.value, default=None),
         more=len(differing) - 1,
     )
-    yield Claim(typical.subject, fact=fact)
+    yield Claim(typical.subject, cells=typical.cells, fact=fact)
 
 
 def _range(view: SummaryView, cell_id: str, metric: str) -> ValueRange | None:

@@ -34,8 +34,7 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
     verdicts = [point.verdict for point in points if not point.baseline]
     limit = listed[0].limit
-    source = f"limit: {_formula(data, limit.formula)}, median over rounds"
-    desc = amounts.caption(data, verdicts, what, source, change, f"lines: {CI}s of the share")
+    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s of the share")
     return Figure(
         "answer-figure",
         "shares",
@@ -99,7 +98,8 @@ def _table(data: ReportData, listed: list[LimitShare], points: tuple[Point, ...]
     )
     columns = (*left("Variant"), *numeric("Share of the limit"), *left(CI), *numeric("Rate"))
     columns += (Column("Peak memory", "right"),)
-    caption = f"Data of the figure: share of the limit, {CI}s of the share"
+    source = f"limit: {_formula(data, listed[0].limit.formula)}, median over rounds"
+    caption = f"Data of the figure: share of the limit, {CI}s of the share; {source}"
     return Table("answer-figure-data", caption, columns, rows_, sortable=False)
 
 

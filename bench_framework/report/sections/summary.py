@@ -35,8 +35,8 @@ MOST_RECOMMENDED: Final = 2
 MOST_SECOND: Final = 2
 """Most pairs with two differences at once that a warning names."""
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
-WARNINGS: Final = (facts.UnstableRatios, facts.UnstableControl, facts.MeansDiffer)
-"""Facts that warn of the figures of the answer."""
+UNSTABLE: Final = (facts.UnstableRatios, facts.UnstableControl)
+"""Facts that warn of ratios which changed during the record."""
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
 )
@@ -70,6 +70,10 @@ def _is_of_answer(data: ReportData, claim: Claim) -> bool:
     return any({*claim.cells} <= {*c.cells} for c in stated)
 
 
+def _means_of_answer(data: ReportData, claim: Claim) -> bool:
+    return isinstance(claim.fact, facts.MeansDiffer) and _is_of_answer(data, claim)
+
+
 def _answer(data: ReportData) -> tuple[Claim, ...]:
     main = leading_claim(data)
     return data.claims("answer") or ((main,) if main is not None else ())
@@ -92,7 +96,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
-        if isinstance(claim.fact, WARNINGS):
+        if isinstance(claim.fact, UNSTABLE) or _means_of_answer(data, claim):
             yield Box("warning", (sentence(claim),))
     second = {
         (c.subject, c.reference, c.scope): c
@@ -157,8 +161,12 @@ def lines(data: ReportData) -> list[Claim]:
         if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
     # The decision says which variant is best on every input.
-    left_out = (*WARNINGS, *((facts.BestEverywhere,) if recommended(data) else ()))
-    summary = [c for c in data.claims("summary") if not isinstance(c.fact, left_out)]
+    left_out = (*UNSTABLE, *((facts.BestEverywhere,) if recommended(data) else ()))
+    summary = [
+        c
+        for c in data.claims("summary")
+        if not isinstance(c.fact, left_out) and not _means_of_answer(data, c)
+    ]
     # Several declared metrics leave room for memory and effects.
     judged = [c for c in summary if isinstance(c.fact, facts.JudgedMetric)]
     others = [c for c in summary if isinstance(c.fact, facts.Resources | facts.MeanEffects)]
