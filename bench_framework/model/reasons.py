@@ -213,6 +213,7 @@ class ReasonCode(StrEnum):
     BUDGETS_FAILED = "budgets-failed"
     BUDGETS_EXCEEDED = "budgets-exceeded"
     BUDGETS_NOT_JUDGED = "budgets-not-judged"
+    BUDGET_OF_NOTHING = "budget-of-nothing"
     GATED_FAILED = "gated-failed"
     UNGATED_FAILED = "ungated-failed"
 

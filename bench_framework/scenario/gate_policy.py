@@ -27,8 +27,11 @@ _ITEM: Final = re.compile(r"( *)- ")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.%-]*")
 
 
-def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
-    """Return the gate policy of a scenario, with the cells of its plan."""
+def gate_policy(scenario: Scenario, plan: Plan, *, whole: bool = True) -> GatePolicy:
+    """Return the gate policy of a scenario, with the cells of its plan.
+
+    A plan that is not `whole`, but a selection of ``-k``, has the budgets of its cells only.
+    """
     policy = scenario.spec.gate
     budgets = (
         replace(b, most=budget_limit(scenario, b), cell_ids=selected(plan, b.cells))
@@ -37,7 +40,7 @@ def gate_policy(scenario: Scenario, plan: Plan) -> GatePolicy:
     return replace(
         policy,
         chosen=selected(plan, policy.cells) if policy.cells else None,
-        budgets=tuple(budgets),
+        budgets=tuple(b for b in budgets if whole or b.cell_ids),
         accepted=scenario.resolve(policy.accepted) if policy.accepted else "",
         usual=policy.usual if plan.benches is None else BENCH_MARGINS,
     )

@@ -93,7 +93,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
     return replace(
         plan,
         builds=plan.programs_of(measured),
-        judge=replace(plan.judge, gate=gate_policy(scenario, plan)),
+        judge=replace(plan.judge, gate=gate_policy(scenario, plan, whole=only is None)),
     )
 
 

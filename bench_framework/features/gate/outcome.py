@@ -121,7 +121,10 @@ def _failures(gating: Gating) -> Iterator[Reason]:
 
 
 def _unjudged(gating: Gating, policy: GatePolicy) -> Iterator[Reason]:
-    if not gating.pairs and not gating.budgets:
+    for budget in policy.budgets:
+        if not budget.cell_ids:
+            yield Reason(ReasonCode.BUDGET_OF_NOTHING, (budget.metric, budget.cells))
+    if not gating.pairs and (not gating.budgets or policy.chosen == ()):
         cells = policy.cells
         yield Reason(ReasonCode.NO_PAIR_AMONG, cells) if cells else Reason(ReasonCode.NO_PAIR)
         return

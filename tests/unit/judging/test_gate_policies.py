@@ -179,6 +179,22 @@ class TestBudgets:
         assert suite.result == "Benchmarks: budgets exceeded in s and t"
         assert suite.annotations[0] == f"s: {page.annotations[0]}"
 
+    def test_a_selection_of_nothing_is_not_judged(self) -> None:
+        example = Study(policy=gate_policy(**TIMES))
+        judged = Budget("arm=b", "wall", 10.0, "10s", (example.cell("b").id,))
+        lost = replace(judged, cells="input~hash", cell_ids=())
+        for given, reason in (
+            ({"budgets": (judged, lost)}, "the budget of wall for `input~hash` selects no"),
+            (
+                {"budgets": (judged,), "cells": "input~hash", "chosen": ()},
+                "nothing was compared: no candidate among the gated cells (input~hash)",
+            ),
+        ):
+            gating = passed_first(example, gated(example.plan, **given), {})
+            assert gating.exit_code == 4
+            assert phrase(gating.reasons[0]).startswith(reason)
+            assert [finding.state for finding in gating.budgets] == ["kept"]
+
     def test_rounds_whose_cache_was_not_cold_do_not_count(self) -> None:
         example = Study(policy=gate_policy(**TIMES))
         cold = tuple(replace(cell, cache="cold") for cell in example.plan.cells)

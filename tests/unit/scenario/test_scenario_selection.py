@@ -28,6 +28,12 @@ def test_cells_keep_their_identity(plans: Plans) -> None:
     assert {c.id for c in plans(TEXT, only="io=mmap").cells} <= {c.id for c in plans(TEXT).cells}
 
 
+def test_budgets_of_other_configurations_do_not_apply(plans: Plans) -> None:
+    text = TEXT + "gate: {budgets: [{cell: io=read size=10MiB, metric: wall, max: 1s}]}\n"
+    assert [len(b.cell_ids) for b in plans(text).judge.gate.budgets] == [4]
+    assert plans(text, only="size=50MiB").judge.gate.budgets == ()
+
+
 def test_a_mistake_is_reported_under_its_option() -> None:
     with pytest.raises(ScenarioError) as caught:
         parse_selection("arm=z", {"arm": ["a", "b"]}, open_names=(), option="--baseline")
