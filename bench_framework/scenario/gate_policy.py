@@ -19,7 +19,7 @@ from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget,
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Unreadable, YamlFile, is_null, parse
 from bench_framework.scenario.scalars import Refused
-from bench_framework.scenario.selection import select_cells
+from bench_framework.scenario.selection import BENCH_NAMES, select_cells, with_benches_of
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
@@ -47,8 +47,26 @@ def gate_policy(scenario: Scenario, plan: Plan, *, whole: bool = True) -> GatePo
 
 
 def selected(plan: Plan, words: str) -> tuple[str, ...]:
-    """Return the ids of the compared cells that a selection matches. Raises `ScenarioError` (BC113)."""
-    return tuple(cell.id for cell in select_cells(plan, words) if cell.role.compared)
+    """Return the ids of the compared cells that a selection matches. Raises `ScenarioError` (BC113).
+
+    Before the benchmarks of a plan are known, the conditions about them select all of its cells.
+    """
+    unknown = plan.benches is not None and not plan.benches.expanded
+    cells = select_cells(plan, words, later=BENCH_NAMES if unknown else ())
+    return tuple(cell.id for cell in cells if cell.role.compared)
+
+
+def with_selected_benches(plan: Plan) -> Plan:
+    """Return a plan with known benchmarks whose gate has only those that its selections match."""
+    policy = plan.judge.gate
+    chosen = policy.chosen
+    if chosen is not None:
+        chosen = with_benches_of(plan, policy.cells or "", chosen)
+    budgets = tuple(
+        replace(b, cell_ids=with_benches_of(plan, b.cells, b.cell_ids)) for b in policy.budgets
+    )
+    gate = replace(policy, chosen=chosen, budgets=budgets)
+    return replace(plan, judge=replace(plan.judge, gate=gate))
 
 
 def unit_of(scenario: Scenario, metric: str) -> str | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
+from bench_framework.model.plan.benches import AXES
 from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex
@@ -22,6 +23,8 @@ from bench_framework.units import is_size, parse_size
 OPTION: Final = "-k"
 OPEN_NAMES: Final = ("variant", "input", "experiment")
 """Names that a selection may use in addition to the axes."""
+BENCH_NAMES: Final = (*AXES, "input")
+"""Names of conditions about benchmarks, which are known after the builds."""
 _TERM: Final = re.compile(
     r"""[\s,]*(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*(?P<op>!=|<=|>=|!~|=|<|>|~)\s*
         (?P<value>'[^']*'|"[^"]*"|[^\s,]*)""",
@@ -64,30 +67,52 @@ def parse_selection(
     known: Mapping[str, Sequence[str]],
     *,
     open_names: Sequence[str] = OPEN_NAMES,
+    later: Sequence[str] = (),
     option: str = OPTION,
 ) -> Callable[[Mapping[str, str]], bool]:
     """Read a selection. Return the function that selects cells by their values.
 
-    The values of `open_names` are not checked. `option` contains the selection, for error messages.
+    The values of `open_names` are not checked. Every cell meets the conditions about the names of
+    `later`, whose values are not known yet. `option` contains the selection, for error messages.
 
     Raises `ScenarioError` (BC113): all problems of the selection.
     """
     terms, problems = _split(text)
+    open_names = (*open_names, *(name for name in later if name not in open_names))
     problems += [p for term in terms if (p := _check(term, known, open_names)) is not None]
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
-    return lambda values: all(term.matches(values) for term in terms)
+    applied = [term for term in terms if term.name not in later]
+    return lambda values: all(term.matches(values) for term in applied)
 
 
-def select_cells(plan: Plan, text: str, *, option: str = OPTION) -> tuple[Cell, ...]:
-    """Return the cells that a selection matches. Raises `ScenarioError` (BC113): it is invalid."""
+def select_cells(
+    plan: Plan, text: str, *, later: Sequence[str] = (), option: str = OPTION
+) -> tuple[Cell, ...]:
+    """Return the cells that a selection matches. Raises `ScenarioError` (BC113): it is invalid.
+
+    Every cell meets the conditions about the names of `later`.
+    """
     known = {axis.name: [value.name for value in axis.values] for axis in plan.axes}
-    selects = parse_selection(text, known, option=option)
+    selects = parse_selection(text, known, later=later, option=option)
     return tuple(
         cell
         for cell in plan.cells
         if selects(words_of(plan.variant(cell.variant_id), plan.input(cell.input_id)))
     )
+
+
+def with_benches_of(plan: Plan, text: str, cell_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the cells whose benchmarks meet the conditions about `BENCH_NAMES` of a valid selection."""
+    terms = [term for term in _split(text)[0] if term.name in BENCH_NAMES]
+
+    def meets(given: Input) -> bool:
+        assert given.bench is not None
+        values = (given.bench.id, given.bench.target, given.label)
+        words = dict(zip(BENCH_NAMES, values, strict=True))
+        return all(term.matches(words) for term in terms)
+
+    return tuple(id_ for id_ in cell_ids if meets(plan.input(plan.cell(id_).input_id)))
 
 
 def condition(name: str, value: str) -> str:

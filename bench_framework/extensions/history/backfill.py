@@ -18,10 +18,10 @@ from bench_framework.extensions.history.series import (
 )
 from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.metrics import WALL
+from bench_framework.model.plan.benches import AXES
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.machine import fingerprint
-from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.revisions import at_revision
 from bench_framework.store import wire
 from bench_framework.store.records import Record

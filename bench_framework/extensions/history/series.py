@@ -24,11 +24,11 @@ from bench_framework.extensions.history.record_summary import (
 from bench_framework.features.record_comparison import anchors
 from bench_framework.foreign import read_regular
 from bench_framework.model.metrics import CPU, ITERATION, WALL
+from bench_framework.model.plan.benches import AXES
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import Fingerprint, fingerprint
-from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.selection import select_cells
 from bench_framework.store import finding, layout
 from bench_framework.workflow.run_options import plan_scenario

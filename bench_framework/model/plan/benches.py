@@ -1,6 +1,10 @@
 """The benchmarks of a plan. Immutable, no I/O."""
 
 from dataclasses import dataclass
+from typing import Final
+
+AXES: Final = ("benchmark", "target")
+"""Names of the axes of benchmarks: their ids, and their bench targets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ from typing import Final
 from bench_framework.errors import Problem
 from bench_framework.model.metrics import ITERATION
 from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.plan.benches import AXES
 from bench_framework.scenario.definition import Scenario
 
-AXES: Final = ("benchmark", "target")
-"""Names of the axes of benchmarks: their ids, and their bench targets."""
 _OF_COMMANDS: Final = {
     "command": PhraseCode.BENCH_COMMAND,
     "shell": PhraseCode.BENCH_COMMAND,

@@ -10,7 +10,7 @@ from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
 from bench_framework.scenario.gate_policy import budget_limit, unit_of
 from bench_framework.scenario.scalars import Refused
-from bench_framework.scenario.selection import parse_selection
+from bench_framework.scenario.selection import BENCH_NAMES, parse_selection
 
 
 def check(scenario: Scenario) -> Iterator[Problem]:
@@ -44,8 +44,9 @@ def check(scenario: Scenario) -> Iterator[Problem]:
 
 def _selection(scenario: Scenario, place: Path, words: str) -> Iterator[Problem]:
     """Yield the problems of a selection, each at the position of the key in the file."""
+    known = {name: axis.values for name, axis in scenario.axes.items()}
     try:
-        parse_selection(words, {name: axis.values for name, axis in scenario.axes.items()})
+        parse_selection(words, known, later=BENCH_NAMES if scenario.spec.worker.bench else ())
     except ScenarioError as error:
         at = scenario.document.place.at(place)
         for problem in error.problems:

@@ -10,15 +10,15 @@ from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.arguments import BIN
-from bench_framework.model.plan.benches import Bench, BenchPolicy
+from bench_framework.model.plan.benches import AXES, Bench, BenchPolicy
 from bench_framework.model.plan.build_spec import stable_id
 from bench_framework.model.plan.declarations import Axis, AxisValue
 from bench_framework.model.plan.plan import Cell, Hole, Input, Plan, Role, Values
 from bench_framework.model.plan.planned_comparisons import lone_benches
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import BenchTarget, Build
-from bench_framework.scenario.checks.benches import AXES
 from bench_framework.scenario.document import suggest
+from bench_framework.scenario.gate_policy import with_selected_benches
 from bench_framework.text.names import first_items
 from bench_framework.text.reasons import phrase_of
 
@@ -64,7 +64,7 @@ def with_benches(
         details = (("cargo", text),) if text else ()
         lone = Reason(ReasonCode.LIST, tuple(lone_benches(parts.holes)))
         raise BuildError("BX270.nothing-to-measure", lone=lone, details=details)
-    expanded = _budgeted(_expanded(plan, parts), parts)
+    expanded = with_selected_benches(_budgeted(_expanded(plan, parts), parts))
     specs = tuple(spec for spec in plan.builds if spec.id not in absent)
     observer.notify(Message(_summary(expanded, parts)))
     return replace(expanded, builds=specs), tuple(b for b in builds if b.id not in absent)

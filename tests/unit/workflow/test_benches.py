@@ -185,6 +185,36 @@ def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) 
         selected('["!parse/3"]')
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("benchmark=scan/a", ["one: scan/a"]),
+        ("benchmark~'^scan/' f=x", ["one: scan/a", "one: scan/b"]),
+        ("benchmark!~scan", ["two: b"]),
+        ("target=two", ["two: b"]),
+        ("input='x, two: b'", ["two: b"]),
+        ("input~hash", []),
+        ("f=y", []),
+    ],
+)
+def test_selections_of_a_gate_name_benchmarks(
+    folder: Path, words: str, expected: list[str]
+) -> None:
+    more = (
+        "axes: {f: {x: {}, y: {profile: {lto: fat}}}}\nbaseline: {f: x}\nexclude: [{f: y}]\n"
+        f'gate: {{cells: "{words}", budgets: [{{cell: "{words}", metric: iteration, max: 1us}}]}}\n'
+    )
+    ids: Ids = {"one": ["scan/a", "scan/b"], "two": ["b"]}
+    plan = plan_of(folder, "bench: all", more)
+    plan, _ = with_benches(*between(plan, ids, ids), Messages())
+    gate = plan.judge.gate
+    (budget,) = gate.budgets
+    assert gate.chosen == budget.cell_ids
+    cells = [plan.cell(id_) for id_ in budget.cell_ids]
+    assert {cell.role for cell in cells} <= {Role.CANDIDATE}  # the head
+    assert [plan.input(cell.input_id).label.removeprefix("x, ") for cell in cells] == expected
+
+
 def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> None:
     more = "axes: {f: {a: {}, b: {profile: {lto: fat}}, c: {profile: {lto: thin}}}}\nbaseline: {f: a}\n"
     plan = plan_of(folder, more=more)
