@@ -230,14 +230,19 @@ def test_a_cache_inside_the_repository_is_refused(project: Project) -> None:
     assert not project.records
 
 
-def test_a_base_that_does_not_build_is_one_error_and_nothing_is_measured(project: Project) -> None:
+def test_a_side_that_does_not_build_is_one_error_and_nothing_is_measured(project: Project) -> None:
     broken = project.commit(MAIN.replace("fn main", "fn mian"))
-    project.commit(MAIN)
-    done = project("gate", "--base", broken, "--head", "HEAD", "scenario.yaml", code=3)
-    assert done.stderr.count("error[BX220]") == 1
-    assert f"plain @ {broken[:7]} cannot be built" in done.stderr
-    assert "nothing was measured, because the comparison needs both revisions" in done.stderr
-    assert not project.records
+    right = project.commit(MAIN)
+    for base, head, fix in (
+        (broken, right, "use a base that builds"),
+        (right, broken, "fix the build and run again"),
+    ):
+        done = project("gate", "--base", base, "--head", head, "scenario.yaml", code=3)
+        assert done.stderr.count("error[BX220]") == 1
+        assert f"plain @ {broken[:7]} cannot be built" in done.stderr
+        assert "nothing was measured, because the comparison needs both revisions" in done.stderr
+        assert fix in done.stderr
+        assert not project.records
 
 
 def test_a_shallow_clone_builds_its_commits_and_reports_missing_ones(

@@ -367,6 +367,8 @@ def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
             raise build_failure("BX220.candidates", first, variants=names)
         return
     if plan.revisions is not None:
-        label = next(v.label for v in plan.variants if v.build_id == failed[0].id)
-        raise build_failure("BX220.revision", failed[0], label=label)
+        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
+        head = variant.build is not None and variant.build.revision == plan.revisions.head
+        key = "BX220.head" if head else "BX220.base"
+        raise build_failure(key, failed[0], label=variant.label)
     raise build_failure("BX220.baseline", failed[0], label=baseline.label)
