@@ -19,7 +19,7 @@ from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.expansion import Expansion, unique
 from bench_framework.scenario.gate_policy import gate_policy
 from bench_framework.scenario.schema.measure import Precision
-from bench_framework.scenario.selection import OPTION, parse_selection, whole, words_of
+from bench_framework.scenario.selection import BENCH_NAMES, OPTION, parse_selection, whole, words_of
 from bench_framework.units import SIZE_UNITS, UnitFamily, is_size
 
 _DEFAULT_MIN = 12
@@ -120,7 +120,9 @@ def _select(
     expansion: Expansion, pairs: list[tuple[Variant, Input]], only: str
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
-    selects = parse_selection(only, {name: axis.values for name, axis in expansion.axes.items()})
+    known = {name: axis.values for name, axis in expansion.axes.items()}
+    refused = BENCH_NAMES if expansion.scenario.spec.worker.bench else ()
+    selects = parse_selection(only, known, refused=refused)
     chosen = {(v.id, given.id) for v, given in pairs if selects(words_of(v, given))}
     if not chosen:
         problem = Problem.create("BC207", OPTION, whole(only))

@@ -68,18 +68,24 @@ def parse_selection(
     *,
     open_names: Sequence[str] = OPEN_NAMES,
     later: Sequence[str] = (),
+    refused: Sequence[str] = (),
     option: str = OPTION,
 ) -> Callable[[Mapping[str, str]], bool]:
     """Read a selection. Return the function that selects cells by their values.
 
     The values of `open_names` are not checked. Every cell meets the conditions about the names of
-    `later`, whose values are not known yet. `option` contains the selection, for error messages.
+    `later`, whose values are not known yet. A condition about a name of `refused` is a problem for
+    that reason. `option` contains the selection, for error messages.
 
     Raises `ScenarioError` (BC113): all problems of the selection.
     """
     terms, problems = _split(text)
     open_names = (*open_names, *(name for name in later if name not in open_names))
-    problems += [p for term in terms if (p := _check(term, known, open_names)) is not None]
+    for term in terms:
+        problem = _check(term, known, open_names)
+        if term.name in refused:
+            problem = Problem.create("BC113.benchmarks", OPTION, term.at, name=term.name)
+        problems += [problem] if problem is not None else []
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
     applied = [term for term in terms if term.name not in later]
