@@ -37,9 +37,9 @@ from bench_framework.workflow.run_options import (
     find_scenario,
     plan_run,
 )
+from bench_framework.workflow.setup.build_failures import build_failure
 from bench_framework.workflow.setup.preparation import (
     Setup,
-    build_failure,
     clean_up,
     open_driver,
     prepare,

@@ -21,6 +21,7 @@ from bench_framework.scenario.document import suggest
 from bench_framework.scenario.gate_policy import with_selected_benches
 from bench_framework.text.names import first_items
 from bench_framework.text.reasons import phrase_of
+from bench_framework.workflow.setup.build_failures import require_builds
 
 ROUNDS_FOR_ALL = 20
 """Rounds of all benchmarks for which a calculated budget is enough."""
@@ -46,7 +47,7 @@ def with_benches(
 
     Raises:
         UsageError: BX270, a pattern of `only` selects nothing.
-        BuildError: no benchmark can be measured on two sides; BX220, because nothing was built.
+        BuildError: BX270, no benchmark can be measured on two sides; BX220, because one was not built.
     """
     policy = plan.benches
     if policy is None or policy.expanded:
@@ -59,6 +60,9 @@ def with_benches(
         for target in policy.targets:
             _add_target(parts, plan, targets, item, target)
     if not parts.inputs:
+        # A build without a log succeeded, or its program has no benchmarks.
+        by_cargo = (build for build in builds if build.ok or build.log)
+        require_builds(plan, [build for build in by_cargo if build.id not in absent])
         failed = next((b for b in builds if not b.ok and b.id not in absent), None)
         text = failed.message if failed is not None else ""
         details = (("cargo", text),) if text else ()

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
-from bench_framework.errors import BuildError, CellError, MachineError
+from bench_framework.errors import CellError, MachineError
 from bench_framework.execution import hyperfine, process, stop, target
 from bench_framework.execution.benches import environment_of
 from bench_framework.execution.build import binaries, pgo
@@ -34,6 +34,7 @@ from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.run_options import RunOptions
 from bench_framework.workflow.setup.benches import with_benches
+from bench_framework.workflow.setup.build_failures import require_builds
 from bench_framework.workflow.setup.capability import leave_out, limits, require_known
 from bench_framework.workflow.setup.remarks import build_events, variable_events
 from bench_framework.workflow.setup.time_estimates import built_binary
@@ -244,7 +245,7 @@ def _all_programs(
         or _builds(plan, driver, all_builds=all_builds, earlier=earlier)
     )
     if plan.benches is None:
-        _require_builds(plan, builds)
+        require_builds(plan, builds)
     return tuple(
         replace(build, preload=libraries[names[build.id]]) if build.id in names else build
         for build in builds
@@ -324,7 +325,7 @@ def _builds(
 
     def after_first(build: Build) -> None:
         if plan.benches is None:
-            _require_builds(plan, (build,))
+            require_builds(plan, (build,))
         if not missing:
             return
         trials = _try_builds(plan, (build,), driver)
@@ -343,32 +344,3 @@ def _builds(
         trainer=trainer,
     )
     return builder.build_all(specs, after_first)
-
-
-def build_failure(key: str, build: Build, /, **values: Any) -> BuildError:
-    """Return the error of a failed build, with the output of cargo and its log."""
-    log = (("log", build.log),) if build.log else ()
-    details = (("cargo" if build.log else "build", build.message or "failed"), *log)
-    return BuildError(key, details=details, **values)
-
-
-def _require_builds(plan: Plan, builds: Sequence[Build]) -> None:
-    """Refuse to go on without two programs to compare. Raises `BuildError`.
-
-    They are the baseline and another variant, or both revisions.
-    """
-    baseline = plan.baseline
-    failed = [b for b in builds if not b.ok and (plan.revisions or b.id == baseline.build_id)]
-    if not failed:
-        broken = {build.id: build for build in builds if not build.ok}
-        others = [variant for variant in plan.variants if variant.id != baseline.id]
-        if others and all(variant.build_id in broken for variant in others):
-            first, names = broken[others[0].build_id], ", ".join(v.label for v in others)
-            raise build_failure("BX220.candidates", first, variants=names)
-        return
-    if plan.revisions is not None:
-        variant = next(v for v in plan.variants if v.build_id == failed[0].id)
-        head = variant.build is not None and variant.build.revision == plan.revisions.head
-        key = "BX220.head" if head else "BX220.base"
-        raise build_failure(key, failed[0], label=variant.label)
-    raise build_failure("BX220.baseline", failed[0], label=baseline.label)

@@ -166,6 +166,33 @@ def test_a_benchmark_that_changed_its_harness_is_not_compared(folder: Path) -> N
     )
 
 
+@pytest.mark.parametrize(
+    ("side", "label", "fix"),
+    [
+        (0, "base bbbbbbb", "use a base that builds"),
+        (1, "working tree", "fix the build and run again"),
+    ],
+)
+def test_a_side_that_cannot_be_built_is_the_reason(
+    folder: Path, side: int, label: str, fix: str
+) -> None:
+    ids: Ids = {"one": ["a"], "two": ["b"]}
+    plan, all_built = between(plan_of(folder, "bench: all"), ids, ids)
+    revision = (BASE, HEAD)[side]
+    broken = {spec.id for spec in plan.builds if spec.revision == revision}
+    builds = [
+        Build(b.id, ok=False, message="error: x", log="/log") if b.id in broken else b
+        for b in all_built
+    ]
+    # The first target of the side was not found, so the second one is named.
+    first = next(b for b in builds if b.id in broken)
+    builds[builds.index(first)] = replace(first, message="error: no bench target named `one`")
+    with pytest.raises(BuildError) as caught:
+        with_benches(plan, builds, Messages())
+    assert (caught.value.code, caught.value.message) == ("BX220", f"{label} cannot be built")
+    assert (caught.value.fix or "").startswith(fix)
+
+
 def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) -> None:
     def selected(only: str) -> list[str]:
         worker = f"bench: {{target: one, only: {only}}}"
