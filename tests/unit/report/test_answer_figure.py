@@ -175,7 +175,7 @@ def test_shares_are_those_of_the_limit_with_memory(all_figures: dict[str, Figure
     # Bar and line are those of the share.
     share = rows_["python_loop_share"]
     assert (loop.x_lo, loop.x_hi) == (share.lo, share.hi)
-    assert "limit: min(rate(" in figure.desc
+    assert "limit: min(rate(" in figure.table.caption
 
 
 class TestSweep:
