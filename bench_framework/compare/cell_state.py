@@ -71,10 +71,9 @@ def coverage(plan: Plan, states: Sequence[CellState]) -> Coverage:
 
 
 def other_outputs(plan: Plan, events: Iterable[Event]) -> tuple[list[Cell], list[Cell]]:
-    """Return the baselines whose output varies from run to run, and the other cells with another output.
+    """Return the baselines whose output varies from run to run, and the cells whose output differs from a stable one.
 
-    The latter are those of other inputs, and are compared all the same. Differences from a baseline that varies
-    say nothing about the other variants.
+    Both are compared all the same. Differences from a baseline that varies say nothing about the other variants.
     """
     ids = [e.cell_id for e in events if e.code == OTHER_OUTPUT_COMPARED and e.cell_id]
     cells = [plan.cell(cell_id) for cell_id in ids]

@@ -135,7 +135,7 @@ class GatePage:
     @property
     def heading(self) -> str:
         """The result, for a reader of several checks."""
-        return f"Benchmarks: {self.result}"
+        return heading(self.result)
 
     @property
     def full(self) -> tuple[GateRow, ...]:
@@ -168,6 +168,11 @@ class GatePage:
         """The failures of the gate, one line each."""
         failing = (row for row in self.rows if row.state in ("worse", "failed"))
         return tuple(f"{row.cell}, {row.metric}: {row.sentence}" for row in failing)
+
+
+def heading(result: str) -> str:
+    """Return the result of a gate or suite with what it is about."""
+    return f"Benchmarks: {result}"
 
 
 def page_of(

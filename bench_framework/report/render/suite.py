@@ -127,11 +127,11 @@ class SuitePage:
 
     @property
     def answer(self) -> str:
-        """The glyph of the result, and the result."""
-        return f"{RESULTS[self.exit_code][0]} {self.result}"
+        """The glyph of the result, and the heading."""
+        return f"{RESULTS[self.exit_code][0]} {self.heading}"
 
     @property
-    def result(self) -> str:
+    def heading(self) -> str:
         """The result in a line, with the scenarios that need attention."""
         rows = {code: [row for row in self.rows if row.exit_code == code] for code in ORDER}
         worse, over = EXIT_WORSE, OVER_BUDGET
@@ -149,8 +149,8 @@ class SuitePage:
         parts[:0] = [f"interrupted; not finished: {_names(waiting)}"] if waiting else []
         done = RESULTS[self.exit_code][2] if self.gated else MEASURED[2]
         if not self.measured:
-            return f"Benchmarks: the change affects none of {_count(self.rows)}"
-        return f"Benchmarks: {'; '.join(parts) or f'{_count(self.measured)} {done}'}"
+            return gate.heading(f"the change affects none of {_count(self.rows)}")
+        return gate.heading("; ".join(parts) or f"{_count(self.measured)} {done}")
 
     @property
     def how(self) -> str:
@@ -211,7 +211,7 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
     Only regressions and failures have their sentences.
     """
     width, mark = max(width, 40), 0 if unicode else 1
-    lines = [*wrap(page.answer if unicode else page.result, width, rest="  "), ""]
+    lines = [*wrap(page.answer if unicode else page.heading, width, rest="  "), ""]
     lines += [*_table(page, width, unicode=unicode), ""]
     urgent = [pair for pair in page.attention if pair[1].state in URGENT]
     for row, one in urgent[:most]:

@@ -176,7 +176,7 @@ class TestBudgets:
         )
         row = suite_row(page)
         suite = SuitePage("r", "", True, "", 0.01, 1, (row, replace(row, scenario="t")))
-        assert suite.result == "Benchmarks: budgets exceeded in s and t"
+        assert suite.heading == "Benchmarks: budgets exceeded in s and t"
         assert suite.annotations[0] == f"s: {page.annotations[0]}"
 
     def test_a_selection_of_nothing_is_not_judged(self) -> None:

@@ -224,9 +224,9 @@ def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
     assert "<script>" not in text
     assert "<b>" not in text
     assert text.count("```") == 2
-    assert '- {"cell": "a=` ` `b c"}' in text
+    assert 'accepted:\n- {"cell": "a=` ` `b c"}' in text
     assert "a|b" in gate_page.terminal(gate, 80, unicode=True)
     assert "```" not in comment(replace(gate, exit_code=0))
-    assert "add it to the file that `gate.accepted` of the scenario names:" in text
+    assert "add its entry to the file that `gate.accepted` of the scenario names:" in text
     alone = comment(replace(gate, has_file=False))
     assert "write a scenario whose `gate.accepted` names a file with this:" in alone
