@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final, Self
 from bench_framework.errors import MachineError, RecordError
 from bench_framework.foreign import read_regular
 from bench_framework.masking import masked_source
-from bench_framework.model.documents.gate import GateDocument
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.plan.looks import limited
 from bench_framework.model.plan.plan import NO_PART_OF_DIGEST, Plan
@@ -31,6 +30,7 @@ from bench_framework.text.reasons import phrase_of
 from bench_framework.version import __version__
 
 if TYPE_CHECKING:
+    from bench_framework.model.documents.gate import GateDocument
     from bench_framework.model.result.judgement import Judgement
     from bench_framework.store.judged import Judged
 
@@ -306,6 +306,9 @@ def write_profile(record: Path, profile: Profile) -> None:
 
 def read_gate(record: Path) -> GateDocument | None:
     """Return the content of ``gate.json``, or `None`. Raises `RecordError` (BX411): it is damaged."""
+    # Loading these classes takes a tenth of the start of `ab`, which has no gate.
+    from bench_framework.model.documents.gate import GateDocument  # noqa: PLC0415
+
     try:
         text = read_regular(record / layout.GATE)
     except OSError:

@@ -1,16 +1,20 @@
 """Words of builds and of the differences between two of them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from pathlib import PurePath
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from bench_framework.model.facts.builds import SizeChange
 from bench_framework.model.plan.build_spec import BuildSpec
 from bench_framework.model.reasons import Difference
 from bench_framework.model.record.run import Build, Preload, Training
 from bench_framework.text.names import first_items
 from bench_framework.text.numbers import format_size
 from bench_framework.units import MINUS, counted
+
+if TYPE_CHECKING:
+    from bench_framework.model.facts.builds import SizeChange
 
 MOST_PACKAGES: Final = 8
 MOST_PARTS: Final = 4

@@ -26,6 +26,7 @@ HEAVY = {"pandas", "matplotlib", "numpy", "jinja2", "dask", "distributed"}
 UNUSED = {
     f"bench_framework.{name}"
     for name in (
+        "model.facts",
         "model.result.judgement",
         "store.journal",
         "store.records",
