@@ -224,8 +224,9 @@ def other_output_event(
     """Return the event BX210: a cell did other work than the reference."""
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
-    if reference.count is not None and block.answer.count is not None:
-        details.append(("count", f"{reference.count} ≠ {block.answer.count}"))
+    counts = reference.count, block.answer.count
+    if None not in counts and counts[0] != counts[1]:  # equally long outputs differ in their content
+        details.append(("count", f"{counts[0]} ≠ {counts[1]}"))
     details += _lines(target, reference_label, difference)
     advice = difference and difference.advice()
     return block_event(

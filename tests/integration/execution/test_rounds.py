@@ -187,6 +187,15 @@ def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved
     assert record.raw.diff(event.cell_id).read_text().splitlines()[1:] == ["- 2", "+ two"]
 
 
+@pytest.mark.parametrize(("lines", "counts"), [("one\n3\n", []), ("one\n", ["2 ≠ 1"])])
+def test_numbers_of_lines_are_details_if_they_differ(
+    fake: Any, lines: str, counts: list[str]
+) -> None:
+    fake.script({"match": "run-b", "stdout": lines}, {"match": "run-", "stdout": "one\n2\n"})
+    [event] = events_of(fake.measure(plan_of(ARMS, answer=AnswerPolicy("sorted-lines"))), "BX210")
+    assert [text for name, text in event.details if name == "count"] == counts
+
+
 @pytest.mark.parametrize(
     ("answer", "output"),
     [
