@@ -225,7 +225,7 @@ def other_output_event(
     assert block.answer is not None
     details = [("digest", f"{reference.digest[:12]}… ≠ {block.answer.digest[:12]}…")]
     counts = reference.count, block.answer.count
-    if None not in counts and counts[0] != counts[1]:  # equally long outputs differ in their content
+    if None not in counts and counts[0] != counts[1]:
         details.append(("count", f"{counts[0]} ≠ {counts[1]}"))
     details += _lines(target, reference_label, difference)
     advice = difference and difference.advice()

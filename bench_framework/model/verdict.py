@@ -126,6 +126,12 @@ class Interval:
         """Return the ratio of the values. With `higher`, larger ones are better, and this is the inverse."""
         return self.inverse if higher else self
 
+    def contradicts(self, other: Interval, margin: float) -> bool:
+        """Return whether neither interval contains the other ratio, and the ratios differ by more than `margin`."""
+        low, high = sorted((self, other), key=lambda interval: interval.ratio)
+        limit = max(low.hi, low.ratio * (1 + margin))
+        return high.ratio > limit and low.ratio < high.lo
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:

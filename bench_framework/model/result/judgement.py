@@ -152,11 +152,10 @@ class Comparison:
 
     @property
     def means_differ(self) -> bool:
-        """True if `shown` is outside the interval of `means`, by more than the margin from its ratio."""
-        if not self.means or not self.shown or self.means.lo <= self.shown.ratio <= self.means.hi:
+        """True if `means` contradicts `shown`, by more than the margin."""
+        if not self.means or not self.shown:
             return False
-        low, high = sorted((self.means.ratio, self.shown.ratio))
-        return high > low * (1 + self.thresholds.margin)
+        return self.means.contradicts(self.shown, self.thresholds.margin)
 
     def mirrored(self) -> Comparison:
         """Return the comparison with its sides exchanged: ratios and verdict are inverted."""

@@ -352,7 +352,8 @@ def _add_text(
         baseline=flow({axis: next(iter(values))}),
         command=flow([escaped(word, "bin|input") for word in words]),
         cwd=flow(os.path.relpath(Path.cwd(), folder) + "/"),
-        input="\n".join(input_lines) or "# input: {file: ../data.txt}",
+        input="\n".join(input_lines)
+        or '# input: {file: ../data.txt}  # {input} in `command`, or below: stdin: "{input}"',
     )
 
 

@@ -1,11 +1,14 @@
 """The test of a constant ratio, and what a record with a change of the ratio may say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bench_framework.model.facts import MeansDiffer
 from bench_framework.model.reasons import UNSTABLE
-from bench_framework.model.verdict import Verdict
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.stats.instability import FEWEST, examine_phases
 from bench_framework.stats.intervals import (
     FEWEST_FOR_BATCHES,
@@ -132,6 +135,26 @@ def test_means_that_few_slow_rounds_decide_are_stated() -> None:
     steady = example.judge(example.blocks(draw))
     assert not any(isinstance(claim.fact, MeansDiffer) for claim in steady.claims)
     assert not example.comparison(steady, "c").means_differ
+
+
+@pytest.mark.parametrize(
+    ("typical", "means", "differ"),
+    [
+        ((1.81, 1.46, 2.21), (1.99, 1.84, 2.14), False),  # the typical interval contains 1.99
+        ((1.07, 1.05, 1.08), (1.01, 0.96, 1.08), False),
+        ((1.07, 1.05, 1.08), (1.01, 0.97, 1.06), True),
+        ((1.01, 1.00, 1.02), (1.07, 1.03, 1.12), True),
+        ((1.01, 1.00, 1.015), (1.028, 1.02, 1.04), False),  # within the margin of 2 %
+    ],
+)
+def test_means_differ_if_no_interval_contains_the_other_ratio(
+    typical: tuple[float, float, float], means: tuple[float, float, float], differ: bool
+) -> None:
+    of_rounds, of_means = (Interval(*figures, 0.95) for figures in (typical, means))
+    limits = Thresholds(0.02, 0.0)
+    c = Comparison("", "", "wall", "headline", Verdict.WORSE, thresholds=limits, shown=of_rounds)
+    assert replace(c, means=of_means).means_differ is differ
+    assert replace(c, means=of_means).mirrored().means_differ is differ
 
 
 @pytest.mark.parametrize(
