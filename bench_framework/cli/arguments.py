@@ -65,7 +65,7 @@ Only = Annotated[
         "-k",
         metavar="FILTER",
         help="Use only the configurations (variant and input) that meet all conditions. Example, "
-        "for a scenario with the axes io and size: 'io=mmap size<=50MiB'.",
+        "for a scenario with the axes io and size: 'io=mmap|read size<=50MiB'.",
     ),
 ]
 Overrides = Annotated[
