@@ -60,8 +60,8 @@ KEEP: Final = {
 """Verdict on a change → whether to keep it."""
 MOST_CHANGES: Final = 8
 """Most rows of a table of changes that leaves out none."""
+ALL: Final = "all-changes-table"
 ORDER: Final = ("adopted", "rejected", "open")
-
 TWO_DIFFERENCES: Final = (
     "Two differences at once: something else differs that may be the cause as well."
 )
@@ -95,7 +95,7 @@ def all_changes(data: ReportData) -> tuple[Block, ...]:
         settings = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
         about = "; ".join(filter(None, (settings, experiment.why)))
         rows.append(replace(row, cells=(Cell(experiment.name, about=about), *row.cells[1:])))
-    return _changes_table(data, "all-changes-table", rows)
+    return _changes_table(data, ALL, rows)
 
 
 def _tried(data: ReportData) -> list[_Tried]:
@@ -150,9 +150,9 @@ def _changes_table(
     )
     base = f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}"
     step = "; as a step: to the steps before it" if _steps(data, item) else ""
-    caption = f"{capital(noun(data.metric))} and memory relative to {base}{step}."
-    table = Table(anchor, caption, columns, tuple(rows), sortable=False, note=note, cards=True)
-    return (table,)
+    every = "every change: " if anchor == ALL else ""
+    caption = capital(f"{every}{noun(data.metric)} and memory relative to {base}{step}.")
+    return (Table(anchor, caption, columns, tuple(rows), sortable=False, note=note, cards=True),)
 
 
 def _decision(data: ReportData, experiment: Experiment, claim: Claim | None) -> tuple[Cell, str]:
