@@ -9,7 +9,12 @@ from bench_framework.features.ablation.section import CONTRIBUTIONS
 from bench_framework.features.builds.section import BUILDS
 from bench_framework.features.causes.section import CAUSES
 from bench_framework.features.effects.section import EFFECTS, TURNING
-from bench_framework.features.experiments.section import BEFORE_AFTER, CHANGES, HYPOTHESES
+from bench_framework.features.experiments.section import (
+    ALL_CHANGES,
+    BEFORE_AFTER,
+    CHANGES,
+    HYPOTHESES,
+)
 from bench_framework.features.functions.section import FUNCTIONS
 from bench_framework.features.pareto.section import TRADEOFFS
 from bench_framework.features.profile.section import PROFILE
@@ -43,6 +48,7 @@ SECTIONS: Final[tuple[SectionKind, ...]] = (
     HOW_SURE,
     REPRODUCE,
     ALL_RESULTS,
+    ALL_CHANGES,
     FINDINGS,
     BEFORE_AFTER,
     TWO_REFERENCES,

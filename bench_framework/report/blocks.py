@@ -325,10 +325,8 @@ class MastheadLine:
 
     name: str
     value: str
-    top: bool = False
-    """True if its value is also printed above the title. All lines are in "About this record"."""
-    prefix: str = ""
-    """Noun before the value above the title."""
+    top: str = ""
+    """Its text above the title, empty if it is not there. All lines are in "About this record"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,8 +359,8 @@ class Document:
 
     @property
     def head(self) -> tuple[str, ...]:
-        """Return the values of the lines that are printed above the title."""
-        return tuple(f"{line.prefix} {line.value}".strip() for line in self.masthead if line.top)
+        """Return the texts above the title."""
+        return tuple(line.top for line in self.masthead if line.top)
 
     @property
     def report(self) -> tuple[Section, ...]:

@@ -202,10 +202,8 @@ def _load(data: ReportData) -> Answer:
     load, cores = data.host.load1, data.host.cores
     if load is None:
         return None
-    figure, quiet = f"load {fixed(load, 2)} on {cores} cores before the start", load <= BUSY * cores
     # What the load did during the runs is in the checks of contention.
-    advice = "" if quiet else "; effect: intervals may be wider; fix: stop other programs first"
-    return quiet, figure + advice
+    return load <= BUSY * cores, f"load {fixed(load, 2)} on {cores} cores before the start"
 
 
 def _governor(data: ReportData) -> Answer:

@@ -1,9 +1,11 @@
 """Claims as sentences of a report, and the main claim of an input."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
+from bench_framework.model.facts.published import Outcome
 from bench_framework.model.plan.plan import Input
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
@@ -55,6 +57,26 @@ def leading_input(data: ReportData) -> Input | None:
 def recommended(data: ReportData) -> tuple[Claim, ...]:
     """Return which variant to use, on each input or on all of them."""
     return data.claims("recommendation")
+
+
+def published_changes(data: ReportData, item: Input) -> dict[str, Claim]:
+    """Return the published figures of single changes by the configuration of the change.
+
+    The table of changes has them. It has place for one figure of a change, of the main metric.
+    """
+    plan, base = data.plan, data.plan.cell_id(data.plan.baseline_id, item.id)
+    pairs = {(plan.cell_id(e.variant_id, item.id), base) for e in plan.experiments}
+    claims = [c for c in data.claims("published") if c.cells in pairs and _is_change(data, c.fact)]
+    counts = Counter(claim.cells for claim in claims)
+    return {claim.cells[0]: claim for claim in claims if counts[claim.cells] == 1}
+
+
+def _is_change(data: ReportData, fact: facts.Fact) -> bool:
+    """Return whether a published figure is a change of the main metric that one comparison tests."""
+    if not isinstance(fact, facts.PublishedResult) or len(fact.tests) != 1:
+        return False
+    of_metric = fact.tests[0].form == "ratio" and fact.tests[0].evidence.metric == data.metric
+    return of_metric and fact.outcome not in {Outcome.NOT_TESTED, Outcome.REFUTED}
 
 
 def nothing_better(data: ReportData) -> bool:

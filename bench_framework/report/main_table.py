@@ -1,6 +1,6 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
-from collections.abc import Iterable
+from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Final
@@ -32,17 +32,17 @@ from bench_framework.text.write import render
 from bench_framework.units import counted
 
 MANY_ROWS: Final = 14
-"""Most rows of a table that leaves out variants."""
-FEW_MORE: Final = 3
-"""Number of further variants for which no variant is left out."""
+"""Most rows of a table that leaves out no variant."""
+FEWEST_ROWS: Final = 6
+"""Rows of a longer table, if the page talks about no more variants than these."""
 INTERVAL: Final = "less\u00a0←\u00a0→\u00a0more"
 """Title of the drawn intervals."""
-BY_RATIO: Final = "≈: baseline × the ratio of the runs of each round."
+BY_RATIO: Final = "≈: baseline × the ratio of each round."
 BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
 FAR: Final = 0.1
 """Difference between a median and its estimate by the ratio that a note states, as a share."""
-MOST_DESCRIBED: Final = 16
+MOST_DESCRIBED: Final = 8
 """Most rows with descriptions. The appendix describes the variants of longer tables."""
 
 
@@ -53,6 +53,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
     memory = scale_on(data, item, PEAK_RSS) if with_memory else None
     described, listed = len(arms) <= MOST_DESCRIBED, in_report(data, arms)
+    ahead = data.ahead(item.id)
     rows = []
     for cell in listed:
         state, variant = data.state(cell.id), data.variant_of(cell)
@@ -64,11 +65,11 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             change_cell(data, cell),
             drawn(None if refused else comparison),
             *_peak(data, cell, memory),
-            Cell(row_note(data, cell, comparison, time)),
+            Cell(row_note(data, cell, comparison)),
         )
         verdict = refused or (comparison.verdict if comparison else None)
         reason = reason_of(state, comparison)
-        rows.append(Row(cells, verdict, cell.id in data.ahead(item.id), _is_base(cell), reason))
+        rows.append(Row(cells, verdict, cell.id in ahead, _is_base(cell), reason))
     columns = (
         Column("Variant"),
         Column(titled(metric_name(data.metric), time.unit), "decimal"),
@@ -78,14 +79,13 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column("Note", drop=2, prose=True),
     )
     estimated = any(value_by_ratio(data, cell) is not None for cell in listed)
+    bold = "the best; which of them is best is not shown" if len(ahead) > 1 else "best"
     parts = (
         f"{by_variant(data, item)}.",
         BY_RATIO if estimated else "",
-        amounts.caption(data, _marked(data, listed)),
+        f"Bold: {bold}." if ahead else "",
     )
     caption = " ".join(filter(None, parts))
-    if len(data.ahead(item.id)) > 1:
-        caption += " Bold: the best variants. The data do not show which of them is best."
     compared = [data.comparison(c.id, data.metric) for c in listed if not data.state(c.id).refusal]
     note = _note(compared, len(arms) - len(rows), "more variant")
     return Table(
@@ -115,7 +115,10 @@ def _value_cell(data: ReportData, cell: PlanCell, scale: Scale) -> Cell:
     value = value_by_ratio(data, cell)
     if value is None:
         return scale.cell(data.summary(cell.id, data.metric))
-    return Cell(f"≈ {scale.text(value)}", value)
+    summary, about = data.summary(cell.id, data.metric), ""
+    if summary is not None and abs(summary.median - value) > FAR * value:
+        about = f"median as measured: {scale.text(summary.median)} {scale.unit}"
+    return Cell(f"≈ {scale.text(value)}", value, about=about)
 
 
 def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
@@ -133,8 +136,14 @@ def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
 
 def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
     """Return the cell of the peak memory, if the table has this column."""
-    refused = data.state(cell.id).refusal
-    return (scale.cell(None if refused else data.summary(cell.id, PEAK_RSS)),) if scale else ()
+    if scale is None:
+        return ()
+    refused, anonymous = data.state(cell.id).refusal, data.summary(cell.id, ANONYMOUS)
+    value = scale.cell(None if refused else data.summary(cell.id, PEAK_RSS))
+    if refused or anonymous is None or not is_mapped(data, cell):
+        return (value,)
+    text = f"with mapped pages; {format_size(anonymous.median, data.plan.unit_family)} without"
+    return (replace(value, about=text),)
 
 
 def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
@@ -159,8 +168,7 @@ def by_input_table(data: ReportData, first: Input) -> Table:
         *(Column(data.input_name(item), drop=drops[item.id]) for item in data.plan.inputs),
     )
     what = f"Change of {noun(data.metric)} relative to the baseline by input, with {CI}s"
-    caption = amounts.caption(data, _marked(data, cells.values()), what)
-    return Table("results-table", caption, columns, tuple(rows), cards=True)
+    return Table("results-table", f"{what}.", columns, tuple(rows), cards=True)
 
 
 def plain_interval(comparison: Comparison | None) -> Interval | None:
@@ -173,7 +181,7 @@ def change_cell(data: ReportData, cell: PlanCell) -> Cell:
     if _is_base(cell):
         return Cell("baseline", 1.0)
     if cell.role is Role.BOUND:
-        return Cell(cell.role.value)
+        return Cell(f"{cell.role.value}, not compared")
     state = data.state(cell.id).refusal
     comparison = data.comparison(cell.id, data.metric)
     if state is not None or comparison is None:
@@ -188,13 +196,6 @@ def change_cell(data: ReportData, cell: PlanCell) -> Cell:
 def mark(comparison: Comparison) -> str:
     """Return the mark of a comparison: ``▼`` if the value is smaller, whether or not that is better."""
     return amounts.mark(comparison.verdict, higher=comparison.direction == "higher")
-
-
-def _marked(data: ReportData, cells: Iterable[PlanCell]) -> list[Verdict]:
-    """Return the verdicts of the configurations whose changes have a mark."""
-    compared = [c for c in cells if c.role is not Role.BOUND and not data.state(c.id).refusal]
-    comparisons = [data.comparison(cell.id, data.metric) for cell in compared]
-    return [comparison.verdict for comparison in comparisons if comparison is not None]
 
 
 def change_text(comparison: Comparison, *, times: bool) -> str:
@@ -219,35 +220,19 @@ def change_parts(comparison: Comparison, *, times: bool) -> tuple[str, str]:
     return f"{factor.estimate}× {less if factor.less else more}", factor.bounds
 
 
-def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None, scale: Scale) -> str:
+def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:
     """Return what the figures of a row do not show, such as ``"inconclusive"``."""
     state = data.state(cell.id)
     reason, left = reason_of(state, comparison), stopped(data, cell.id)
     parts = [reason, left]
-    if comparison is not None and not state.refusal:
-        if comparison.verdict is Verdict.INCONCLUSIVE:
-            claim = data.claim_of(cell.id, data.metric)
-            if claim is not None and claim.phases is not None:
-                parts = [render("phase_estimates", claim), left]
-            parts[:0] = [word(comparison.verdict, data.metric)]
-        elif comparison.verdict is Verdict.EQUIVALENT:
-            parts.append(word(comparison.verdict, data.metric))
-    elif cell.role is Role.BOUND:
-        parts.append("not compared")
+    if comparison is not None and not state.refusal and comparison.verdict is Verdict.INCONCLUSIVE:
+        claim = data.claim_of(cell.id, data.metric)
+        if claim is not None and claim.phases is not None:
+            parts = [render("phase_estimates", claim), left]
+        parts[:0] = [word(comparison.verdict, data.metric)]
     if cell.id in data.other_outputs:
         parts.append(f"{glyph(Verdict.OTHER_OUTPUT)} {word(Verdict.OTHER_OUTPUT, data.metric)}")
-    parts += [] if state.refusal else [_median_note(data, cell, scale), _mapped_note(data, cell)]
-    if data.plan.revisions is None and data.ahead(cell.input_id) == {cell.id}:
-        parts.append("best")
     return "; ".join(dict.fromkeys(part for part in parts if part))
-
-
-def _median_note(data: ReportData, cell: PlanCell, scale: Scale) -> str:
-    """Return the median as measured if it is far from `value_by_ratio`, which the row has."""
-    value, summary = value_by_ratio(data, cell), data.summary(cell.id, data.metric)
-    if value is None or summary is None or abs(summary.median - value) <= FAR * value:
-        return ""
-    return f"median as measured: {scale.text(summary.median)} {scale.unit}"
 
 
 def is_mapped(data: ReportData, cell: PlanCell) -> bool:
@@ -255,44 +240,40 @@ def is_mapped(data: ReportData, cell: PlanCell) -> bool:
     return data.state(cell.id).maps_input(dict(data.variant_of(cell).values))
 
 
-def _mapped_note(data: ReportData, cell: PlanCell) -> str:
-    """Return how much of the memory of a configuration that maps its input is its own."""
-    anonymous = data.summary(cell.id, ANONYMOUS)
-    if not is_mapped(data, cell) or anonymous is None or data.metric == PEAK_RSS:
-        return ""
-    return f"memory includes mapped pages; {format_size(anonymous.median, data.plan.unit_family)} without them"
-
-
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:
     """Return all configurations of a short table.
 
-    A long table has those of the answer, the best group and the baseline, then those that the lines and the figure
-    name, then those of published figures, then bounds and what the scenario names, then the fastest.
+    A long table has those of the answer, the best group and the baseline, and those that the lines and a figure of
+    shares name, without the changes that have a table of their own. If these are few, it has more: first those of
+    steps and published figures, bounds, and what the scenario names, then the fastest.
     """
     plan = data.plan
     ordered = sorted(arms, key=partial(order, data))
-    if len(arms) <= MANY_ROWS + FEW_MORE:
+    if len(arms) <= MANY_ROWS:
         return ordered
     answer = data.claims("answer") or data.claims("main")[:1]
     derived, structure = data.judgement.derived, data.judgement.structure
-    # The figures of shares and of steps show these, even if no line names them.
+    first = {*data.ahead(arms[0].input_id), *(i for claim in answer for i in claim.cells)}
+    first |= {cell.id for cell in arms if _is_base(cell)}
+    changes = {e.variant_id for e in plan.experiments}
     limits = limit_shares(derived, arms[0].input_id)[:1]
-    drawn = [i for group in limits for share in group for i in share.rate.cell_ids]
-    drawn += [step.cell_id or "" for c in structure.contributions for step in c.steps]
+    lines = {i for group in limits for share in group for i in share.rate.cell_ids}
+    lines |= {i for claim in data.claims("takeaway") for i in claim.cells}
     by_scenario = {plan.baseline_id, *plan.further_baselines, *(c.variant_id for c in plan.named)}
     by_scenario |= {i for c in plan.contrasts for i in (c.reference_id, c.variant_id)}
-    tiers = (
-        {*data.ahead(arms[0].input_id), *(i for claim in answer for i in claim.cells)}
-        | {cell.id for cell in arms if _is_base(cell)},
-        {*drawn, *(i for claim in data.claims("takeaway") for i in claim.cells)},
-        {i for claim in data.claims("published") for i in claim.cells},
-        {c.id for c in arms if c.role is Role.BOUND or c.variant_id in by_scenario},
-    )
+    others = {i for claim in data.claims("published") for i in claim.cells}
+    others |= {step.cell_id or "" for c in structure.contributions for step in c.steps}
+    others |= {c.id for c in arms if c.role is Role.BOUND or c.variant_id in by_scenario}
 
     def rank(cell: PlanCell) -> int:
-        return next((n for n, tier in enumerate(tiers) if cell.id in tier), len(tiers))
+        if cell.id in first:
+            return 0
+        if cell.variant_id in changes:
+            return 4
+        return 1 if cell.id in lines else 2 if cell.id in others else 3
 
-    chosen = {*sorted(ordered, key=rank)[:MANY_ROWS]}
+    most = max(FEWEST_ROWS, sum(rank(cell) < 2 for cell in ordered))  # noqa: PLR2004 -- those of the lines
+    chosen = {*sorted(ordered, key=rank)[:most]}
     return [cell for cell in ordered if cell in chosen]
 
 
@@ -318,7 +299,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     """Return a table with one row per configuration, and the cells of its rows."""
     assert data.plan.revisions is not None
     base, head = data.plan.revisions.names
-    rows_of = list(cells if len(cells) <= MANY_ROWS + FEW_MORE else cells[:MANY_ROWS])
+    rows_of = list(cells if len(cells) <= MANY_ROWS else cells[:MANY_ROWS])
     compared = [data.comparison(cell.id, data.metric) for cell in rows_of]
     bases = [data.plan.baseline_cell(cell.input_id) for cell in rows_of]
     both = [c for pair in zip(bases, rows_of, strict=True) for c in pair if c is not None]
@@ -336,7 +317,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
             drawn(None if refused else comparison),
             time.cell(old),
             *_peak(data, cell, memory),
-            Cell(row_note(data, cell, comparison, time)),
+            Cell(row_note(data, cell, comparison)),
         )
         rows.append(Row(row, refused or (comparison.verdict if comparison else None)))
     columns = (

@@ -92,6 +92,7 @@ def document(compared: HostComparison) -> Document:
     if compared.comparisons and compared.split:
         status = "inputs on different hosts"
     hosts = counted(len(compared.hosts), "host")
+    names = ", ".join(host.name for host in compared.hosts)
     counts = Counter(one.agreement for one in compared.comparisons)
     states = (f"{counts[key]} {text}" for key, (_, text) in _AGREEMENT.items() if counts[key])
     numbers = counted(len(compared.comparisons), "comparison")
@@ -113,7 +114,7 @@ def document(compared: HostComparison) -> Document:
         title=compared.scenario,
         question=compared.question,
         status=status,
-        masthead=(MastheadLine("Host", ", ".join(host.name for host in compared.hosts), top=True),),
+        masthead=(MastheadLine("Host", names, top=names),),
         run_line=line if compared.comparisons else f"{compared.scenario}  {hosts}",
         sections=sections,
         claims=(),

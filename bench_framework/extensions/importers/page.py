@@ -224,9 +224,9 @@ def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
     )
     return (
         MastheadLine("Set", f"{imported.name} ({imported.record_id})"),
-        MastheadLine("Date (UTC)", date, top=True),
-        MastheadLine("Host", data.host.cpu, top=True),
-        MastheadLine("Baseline", data.plan.baseline.label, top=True),
+        MastheadLine("Date (UTC)", date, top=date),
+        MastheadLine("Host", data.host.cpu, top=data.host.cpu),
+        MastheadLine("Baseline", baseline := data.plan.baseline.label, top=baseline),
         MastheadLine("Files", ", ".join(s.label for s in imported.sessions)),
         MastheadLine(
             "Method",

@@ -3,10 +3,11 @@
 The author decides whether an experiment is adopted. The verdict is measured.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from bench_framework.model.facts import Claim
+from bench_framework.model.facts import Claim, PublishedResult
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
 from bench_framework.model.plan.plan import Input
@@ -15,7 +16,7 @@ from bench_framework.model.result.judgement import CellState, Comparison, Hypoth
 from bench_framework.model.result.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
-from bench_framework.report.claim_blocks import claim_bullets, recommended
+from bench_framework.report.claim_blocks import claim_bullets, published_changes, recommended
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import (
     INTERVAL,
@@ -37,7 +38,8 @@ from bench_framework.report.table_cells import (
     with_claims,
 )
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH, TIMES_FROM, format_percent, show_change, show_factor
+from bench_framework.text.numbers import DASH, TIMES_FROM, show_change, show_factor
+from bench_framework.text.published import published_figure
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph, noun, word
 from bench_framework.text.write import render
@@ -56,25 +58,54 @@ KEEP: Final = {
     Verdict.EXCLUDED: "not measured",
 }
 """Verdict on a change → whether to keep it."""
-MAPPED: Final = "mapped"
-"""Mark of memory that includes the pages of a mapped input."""
+MOST_CHANGES: Final = 8
+"""Most rows of a table of changes that leaves out none."""
+ALL: Final = "all-changes-table"
 ORDER: Final = ("adopted", "rejected", "open")
-
 TWO_DIFFERENCES: Final = (
     "Two differences at once: something else differs that may be the cause as well."
 )
 
 
+class _Tried(NamedTuple):
+    """An experiment and its row."""
+
+    experiment: Experiment
+    row: Row
+    confirmed: bool
+    """True if it was rejected, and is shown to be no gain of the metric or of memory."""
+
+
 def changes(data: ReportData) -> tuple[Block, ...]:
-    """Return a table with one row per experiment: its effect alone and as a step, and whether to keep it."""
-    item = result_input(data)
-    tried = sorted(data.plan.experiments, key=lambda e: ORDER.index(e.decision))
-    if item is None or not tried:
-        return ()
-    steps = _steps(data, item)
+    """Return a table with one row per experiment: its effect alone and as a step, and whether to keep it.
+
+    A long table leaves out what was rejected and is shown not to help, and lists it.
+    """
+    tried = _tried(data)
+    left = [t.experiment.name for t in tried if t.confirmed] if len(tried) > MOST_CHANGES else []
+    rows = [t.row for t in tried if not (left and t.confirmed)]
+    note = f"Rejected, and not better here: {', '.join(left)} (appendix)." if left else ""
+    return _changes_table(data, "changes-table", rows, note)
+
+
+def all_changes(data: ReportData) -> tuple[Block, ...]:
+    """Return the table with every experiment, its settings and the author's reason for it."""
     rows = []
-    memory: set[str] = set()
-    for experiment in tried:
+    for experiment, row, _ in _tried(data):
+        settings = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
+        about = "; ".join(filter(None, (settings, experiment.why)))
+        rows.append(replace(row, cells=(Cell(experiment.name, about=about), *row.cells[1:])))
+    return _changes_table(data, ALL, rows)
+
+
+def _tried(data: ReportData) -> list[_Tried]:
+    """Return the experiments in the order of their decisions."""
+    item = result_input(data)
+    if item is None:
+        return []
+    steps, figures = _steps(data, item), published_changes(data, item)
+    tried = []
+    for experiment in sorted(data.plan.experiments, key=lambda e: ORDER.index(e.decision)):
         cell_id = data.plan.cell_id(experiment.variant_id, item.id)
         time, peak = (data.comparison(cell_id, metric) for metric in (data.metric, PEAK_RSS))
         step = steps.get(frozenset(experiment.change))
@@ -82,21 +113,32 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         verdict = _verdict(time, state)
         whole = step is not None and not step.between and not verdict.refused
         decisive = step.comparison.verdict if step is not None and whole else verdict
-        change_of_memory = _memory(peak)
-        memory.add(change_of_memory)
-        if mapped := cell_id is not None and is_mapped(data, data.plan.cell(cell_id)):
-            memory.add(MAPPED)
+        mapped = bool(cell_id) and is_mapped(data, data.plan.cell(cell_id))
+        decision, others = _decision(data, experiment, figures.get(cell_id))
         row = (
-            Cell(experiment.name, about=_about(experiment)),
-            Cell(experiment.decision),
-            _change(data, time, verdict),
+            Cell(experiment.name),
+            decision,
+            replace(_change(data, time, verdict), about=others),
             drawn(None if verdict.refused else time),
             _step(data, step) if step else Cell(DASH),
-            Cell(change_of_memory, about=MAPPED if mapped else ""),
+            Cell(_memory(peak), about="with mapped pages" if mapped else ""),
             Cell(_keep(data, experiment, decisive, time)),
         )
-        rows.append(Row(row, verdict, reason=phrase(state.reason) if state else ""))
-    original = data.plan.published is not None and data.plan.published.decisions
+        gain = any(c is not None and c.verdict.better for c in (time, peak))
+        confirmed = decisive.worse or decisive is Verdict.EQUIVALENT
+        confirmed = confirmed and experiment.decision == "rejected" and not gain
+        reason = phrase(state.reason) if state else ""
+        tried.append(_Tried(experiment, Row(row, verdict, reason=reason), confirmed))
+    return tried
+
+
+def _changes_table(
+    data: ReportData, anchor: str, rows: Sequence[Row], note: str = ""
+) -> tuple[Block, ...]:
+    item, published = result_input(data), data.plan.published
+    if item is None or not rows:
+        return ()
+    original = published is not None and published.decisions
     columns = (
         Column("Change"),
         Column("The original report" if original else "The author"),
@@ -107,41 +149,34 @@ def changes(data: ReportData) -> tuple[Block, ...]:
         Column("Keep?"),
     )
     base = f"{data.baseline_on(item).label}{data.on_input(item, ' on ')}"
-    caption = f"{capital(noun(data.metric))} and memory of each change alone, relative to {base}."
-    caption += " As a step: after the steps before it." if steps else ""
-    caption += _memory_marks(data, memory)
-    return (Table("changes-table", caption, columns, tuple(rows), sortable=False, cards=True),)
+    step = "; as a step: to the steps before it" if _steps(data, item) else ""
+    every = "every change: " if anchor == ALL else ""
+    caption = capital(f"{every}{noun(data.metric)} and memory relative to {base}{step}.")
+    return (Table(anchor, caption, columns, tuple(rows), sortable=False, note=note, cards=True),)
+
+
+def _decision(data: ReportData, experiment: Experiment, claim: Claim | None) -> tuple[Cell, str]:
+    """Return the decision with the published figure and its outcome, and what other scenarios gave."""
+    if claim is None or not isinstance(fact := claim.fact, PublishedResult):
+        return Cell(experiment.decision), ""
+    outcome, reason = render("published_result", fact), render("published_reason", fact, brief=True)
+    text = f"{experiment.decision}: {published_figure(fact, times=data.in_times)}"
+    about = "; ".join(filter(None, (outcome, reason)))
+    others = "; ".join(render("published_other", other, brief=True) for other in fact.other_results)
+    return Cell(text, None, claim.id, about=about), others
 
 
 def _memory(comparison: Comparison | None) -> str:
-    """Return the change of memory, or the mark of its verdict if no difference is shown."""
+    """Return the change of memory, or its verdict if no difference is shown."""
     interval = plain_interval(comparison)
     if comparison is None or interval is None:
         return DASH
     if not comparison.verdict.decided:
-        return glyph(comparison.verdict)
+        return word(comparison.verdict)
     figures, margin = interval.figures, comparison.thresholds.margin
     if interval.ratio >= TIMES_FROM:
         return f"{show_factor(*figures, margin, keep=True).estimate}×"
     return show_change(*figures, margin, keep=True).estimate
-
-
-def _memory_marks(data: ReportData, texts: set[str]) -> str:
-    """Return what the marks in the column of memory mean, if there are any."""
-    margin = format_percent(data.plan.judge.margin_of(PEAK_RSS))
-    meanings = {
-        Verdict.EQUIVALENT: f"within ±{margin}",
-        Verdict.INCONCLUSIVE: "inconclusive",
-    }
-    marks = [f"{glyph(v)} {meaning}" for v, meaning in meanings.items() if glyph(v) in texts]
-    marks += [f"{MAPPED}: with the pages of mapped files"] if MAPPED in texts else []
-    return f" Memory: {'; '.join(marks)}." if marks else ""
-
-
-def _about(experiment: Experiment) -> str:
-    """Return the settings of a change and the author's reason for it."""
-    settings = ", ".join(f"{axis}: {value}" for axis, value in experiment.change)
-    return "; ".join(filter(None, (settings, experiment.why)))
 
 
 def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -> Cell:
@@ -231,6 +266,13 @@ CHANGES = SectionKind(
     "each change alone and after the changes before it, its memory, and whether to keep it",
     changes,
     place="report",
+)
+ALL_CHANGES = SectionKind(
+    "S39",
+    "all-changes",
+    "All changes",
+    "every change with its settings and the author's reason, and with the columns of *Changes*",
+    all_changes,
 )
 
 

@@ -1,6 +1,6 @@
 """Section "Published figures": each comparison with figures of an earlier report, and how they compare."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bench_framework.model.facts import Claim, PublishedResult
@@ -12,13 +12,16 @@ from bench_framework.report.blocks import (
     Cell,
     Chip,
     Column,
+    Paragraph,
     Row,
+    Sentence,
     Table,
     left,
     numeric,
 )
-from bench_framework.report.claim_blocks import sentence
+from bench_framework.report.claim_blocks import published_changes, sentence
 from bench_framework.report.context import ReportData
+from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH
@@ -39,37 +42,47 @@ SMALL: Final = Reason(ReasonCode.BELOW_MARGIN)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
-    """Return the number of comparisons by outcome, and a table of them."""
+    """Return a table of the comparisons, without those that the table of changes has."""
+    claims, item = data.claims("published"), result_input(data)
+    stated = published_changes(data, item) if item is not None else {}
+    if data.plan.published is None or not claims:
+        return ()
+    open_ = sum(len(_fact(claim).quotes) for claim in claims if not _is_tested(claim))
+    rows = [c for c in claims if _is_tested(c) and c not in stated.values()]
+    untested = f"{counted(open_, 'more statement')} not tested; " if open_ else ""
+    text = capital(f"{untested}quotes in the appendix.")
+    return (_table(data, "published-table", text, rows) if rows else Paragraph((Sentence(text),)),)
+
+
+def details(data: ReportData) -> tuple[Block, ...]:
+    """Return all comparisons with their quotes, what other scenarios gave, and what was not tested."""
     published, claims = data.plan.published, data.claims("published")
     if published is None or not claims:
         return ()
-    tested = [claim for claim in claims if _is_tested(claim)]
-    times = needs_factors(map(_fact, tested))
-    others = any(_fact(claim).other_results for claim in claims)
     blocks: list[Block] = [Bullets(tuple(map(sentence, data.claims("published-counts"))))]
-    if tested:
+    if tested := [claim for claim in claims if _is_tested(claim)]:
         source = ", ".join(filter(None, (published.date, published.url)))
         caption = (
             f"Published figures{f' of {source}' if source else ''} and those of this record. A row that "
             f"names one change compares it with {data.plan.baseline.label}."
-            f"{' A factor without a word is the first ÷ the second.' if times else ''}"
-            f"{' Below a figure: another scenario; the appendix has what differs there.' if others else ''}"
         )
-        columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
-        rows = tuple(_row(claim, _fact(claim), times=times) for claim in tested)
-        blocks.append(Table("published-table", caption, columns, rows, sortable=False, cards=True))
-    return tuple(blocks)
-
-
-def details(data: ReportData) -> tuple[Block, ...]:
-    """Return what other scenarios gave for the same statements, and the statements without a test."""
-    claims = data.claims("published") if data.plan.published is not None else []
-    blocks: list[Block] = []
+        blocks.append(_table(data, "published-quotes", caption, tested, quoted=True))
     if others := _other_results(claims):
         blocks.append(others)
     if open_ := [claim for claim in claims if not _is_tested(claim)]:
         blocks.append(_not_tested(open_))
     return tuple(blocks)
+
+
+def _table(
+    data: ReportData, anchor: str, caption: str, claims: Sequence[Claim], *, quoted: bool = False
+) -> Table:
+    tested = (c for c in data.claims("published") if _is_tested(c))
+    times = needs_factors(map(_fact, tested))
+    caption += " A factor without a word is the first ÷ the second." if times else ""
+    columns = (Column("Comparison"), *numeric("Published", "Here"), Column("Result"))
+    rows = tuple(_row(c, _fact(c), times=times, quoted=quoted) for c in claims)
+    return Table(anchor, caption, columns, rows, sortable=False, cards=True)
 
 
 def _is_tested(claim: Claim) -> bool:
@@ -81,19 +94,18 @@ def _fact(claim: Claim) -> PublishedResult:
     return claim.fact
 
 
-def _row(claim: Claim, fact: PublishedResult, *, times: bool) -> Row:
+def _row(claim: Claim, fact: PublishedResult, *, times: bool, quoted: bool) -> Row:
     outcome = fact.outcome
     is_small = fact.reason == SMALL and fact.measured is None
     result = Cell(
-        f"{render('published_mark', outcome)} {render('published_outcome', outcome)}",
+        render("published_result", fact),
         outcome.value,
         claim.id,
-        about=render("published_reason", fact),
+        about=render("published_reason", fact, brief=not quoted),
         chip="neutral" if is_small else CHIPS.get(outcome, "neutral"),
     )
-    return Row(
-        (_name(claim, fact), Cell(_published(fact, times=times)), _here(fact, times=times), result)
-    )
+    name = _name(claim, fact) if quoted else Cell(claim.subject or render("quotations", fact))
+    return Row((name, Cell(_published(fact, times=times)), _here(fact, times=times), result))
 
 
 def _name(claim: Claim, fact: PublishedResult) -> Cell:
@@ -108,7 +120,7 @@ def _published(fact: PublishedResult, *, times: bool) -> str:
 
 def _here(fact: PublishedResult, *, times: bool) -> Cell:
     """Return the measured figure with its interval in a muted style; several of them as one text."""
-    others = "; ".join(render("published_other", other) for other in fact.other_results)
+    others = "; ".join(render("published_other", other, brief=True) for other in fact.other_results)
     measured = None
     if len(fact.tests) == 1 and not fact.tests[0].sizes:
         (test,) = fact.tests
@@ -158,14 +170,16 @@ PUBLISHED = SectionKind(
     "S18",
     "published",
     "Published figures",
-    "each comparison with figures of an earlier report: published, measured here, and how they compare",
+    "each comparison with figures of an earlier report that *Changes* does not have: published, measured here, and "
+    "how they compare",
     build,
     place="report",
 )
 DETAILS = SectionKind(
     "S36",
     "published-details",
-    "Published figures: other scenarios, and not tested",
-    "what other scenarios gave for the same statements, and the statements without a test, with the reasons",
+    "Published figures: quotes, other scenarios, and not tested",
+    "the number of comparisons by outcome, each with its quotes and reasons, what other scenarios gave for the same "
+    "statements, and the statements without a test, with the reasons",
     details,
 )

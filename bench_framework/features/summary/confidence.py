@@ -37,16 +37,11 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
     stated = {view.metric, *(c.metric for c in left if c.reason == CONTROL_DIFFERS)}
     several, policy = len(view.plan.inputs) > 1, view.plan.answer
     sessions = [c.sessions.count for c in compared if c.sessions is not None]
-    families = Counter(c.family for c in compared)
     fact = facts.Confidence(
         main=view.metric,
         settled=sum(c.verdict.settled for c in compared),
         total=len(compared),
-        contrasts=families["contrast"],
-        references=families["reference"],
         one_metric=all(c.metric == view.metric for c in compared),
-        inputs=len(view.plan.inputs),
-        alike=several and _alike(view, compared),
         open=tuple(
             OpenComparison(
                 subject=view.label(c.cell_id),
@@ -80,17 +75,6 @@ def _reason(c: Comparison) -> Reason | None:
     """Return why a comparison is inconclusive, unless the A/A check failed or its rounds are too few."""
     known = c.reason is not None and c.reason != CONTROL_DIFFERS and not c.reason.too_few
     return c.reason if known and c.verdict is Verdict.INCONCLUSIVE else None
-
-
-def _alike(view: SummaryView, compared: Sequence[Comparison]) -> bool:
-    """Return whether every input has the same numbers of comparisons of each family."""
-    families = {item.id: Counter[str]() for item in view.plan.inputs}
-    for c in compared:
-        # Exact metrics have a family of their own, and are compared with the same baseline.
-        family = "headline" if c.family == "exact" else c.family
-        families[view.cells[c.cell_id].input_id][family] += 1
-    first, *others = families.values()
-    return all(other == first for other in others)
 
 
 def _failed_checks(view: SummaryView, stated: set[Metric]) -> tuple[FailedCheck, ...]:

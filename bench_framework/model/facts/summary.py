@@ -331,15 +331,8 @@ class Confidence(Fact, kind="trust"):
     main: Metric
     settled: int
     total: int
-    contrasts: int = 0
-    """Comparisons that the scenario names."""
-    references: int = 0
-    """Comparisons with further baselines."""
     one_metric: bool = True
     """True if all comparisons are of the main metric."""
-    inputs: int = 1
-    alike: bool = False
-    """True if each of several inputs has the same numbers of comparisons."""
     open: tuple[OpenComparison, ...] = ()
     """The inconclusive comparisons with a minimum detectable effect."""
     refused: tuple[NoVerdict, ...] = ()

@@ -1,6 +1,5 @@
 """Values and changes of a figure as text: the unit of a metric, and one scale of changes."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from bench_framework.model.verdict import Verdict
@@ -82,13 +81,18 @@ def amount(data: ReportData, ratio: float) -> str:
     return f"{factor}× {more if ratio >= 1 else less}"
 
 
-def caption(data: ReportData, verdicts: Iterable[Verdict | None], *parts: str) -> str:
-    """Return parts of a caption, and what the marks of these verdicts mean."""
+def caption(data: ReportData, *parts: str) -> str:
+    """Return parts of a caption, and what the marks of the page mean: its tables have no legend."""
+    arms = (cell for item in data.plan.inputs for cell in data.arms(item.id))
+    compared = (data.comparison(cell.id, data.metric) for cell in arms)
+    verdicts = [c.verdict for c in compared if c is not None]
+    ladders = (t for t in data.judgement.structure.contributions if t.design == "ladder")
+    verdicts += [step.contrast.verdict for ladder in ladders for step in ladder.steps]
     marked = {_direction(verdict, higher=data.higher) for verdict in verdicts}
     margin = format_percent(data.margin)
     meanings = {
-        f"by more than {margin}": (Verdict.BETTER, Verdict.WORSE),
-        f"not surely by more than {margin}": (
+        f"over {margin}": (Verdict.BETTER, Verdict.WORSE),
+        f"not surely over {margin}": (
             Verdict.BETTER_SIZE_UNCERTAIN,
             Verdict.WORSE_SIZE_UNCERTAIN,
         ),

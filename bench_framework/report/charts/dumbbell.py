@@ -36,7 +36,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     name = noun(data.metric)
     more = f" {capital(counted(rest, 'more configuration'))} in the tables." if rest > 0 else ""
     legend = (f"Hollow: {base}", f"filled: {head}", f"lines: {CI}s")
-    desc = amounts.caption(data, [point.verdict for point in points], *legend) + more
+    desc = amounts.caption(data, *legend) + more
     return Figure(
         "answer-figure",
         "dumbbell",

@@ -48,8 +48,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     more = f" {capital(counted(rest, 'more variant'))} in the tables." if rest > 0 else ""
     what = f"{capital(noun(data.metric))}{where}"
     band = f"band: margin of {format_percent(data.margin)}"
-    verdicts = [point.verdict for point in points if not point.baseline]
-    desc = amounts.caption(data, verdicts, what, f"lines: {CI}s", band) + more
+    desc = amounts.caption(data, what, f"lines: {CI}s", band) + more
     title, table = f"Change relative to {base}", _table(points)
     marks = (("margin", data.margin), ("times", float(data.in_times)))
     return Figure("answer-figure", "forest", title, desc, tuple(points), table, (), marks)

@@ -32,9 +32,8 @@ def shares(data: ReportData, item: Input) -> Figure | None:
     points = tuple(_point(data, share) for share in listed)
     what = f"Whole runs{data.on_input(item, ' on ')}; peak memory"
     change = f"change of {noun(data.metric)} relative to {data.baseline_on(item).label}"
-    verdicts = [point.verdict for point in points if not point.baseline]
     limit = listed[0].limit
-    desc = amounts.caption(data, verdicts, what, change, f"lines: {CI}s of the share")
+    desc = amounts.caption(data, what, change, f"lines: {CI}s of the share")
     return Figure(
         "answer-figure",
         "shares",

@@ -62,8 +62,7 @@ def sizes(data: ReportData, item: Input) -> Figure | None:
         return None
     name = noun(data.metric)
     changes = f"changes on {item.label} relative to {data.baseline_on(item).label}"
-    verdicts = [point.verdict for point in points if point.lead and not point.baseline]
-    desc = amounts.caption(data, verdicts, f"Median {name}, both axes logarithmic", changes)
+    desc = amounts.caption(data, f"Median {name}, both axes logarithmic", changes)
     return Figure(
         "answer-figure",
         "sizes",

@@ -58,8 +58,7 @@ def steps(data: ReportData, item: Input) -> Figure | None:
     table = _table(data, points, changes, unit)
     scaled = tuple(_scaled(point, unit.factor) for point in points)
     name = f"Median {noun(data.metric)}{data.on_input(item, ' on ')}"
-    verdicts = [point.verdict for point in points if point.series == STEP]
-    desc = amounts.caption(data, verdicts, name, f"lines: {CI}s of the steps", f"dotted: {label}")
+    desc = amounts.caption(data, name, f"lines: {CI}s of the steps")
     axis = axis_begin(min(less), max(p.x for p in points)) * unit.factor
     return Figure(
         "answer-figure",

@@ -116,8 +116,7 @@ def _figure(data: ReportData, item: Input, line: AxisSweep, anchor: str) -> Figu
     points = tuple(point for point, _ in pairs)
     what = f"Median {name}{data.on_input(item, ' on ')}"
     changes = f"changes relative to {data.baseline_on(item).label}"
-    verdicts = [point.verdict for point in points if point.lead and not point.baseline]
-    desc = amounts.caption(data, verdicts, what, changes, f"band: their {CI}s")
+    desc = amounts.caption(data, what, changes, f"band: their {CI}s")
     columns = (
         Column(axis),
         Column(titled(capital(name), unit.name), "decimal"),

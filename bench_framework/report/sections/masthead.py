@@ -44,24 +44,24 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     )
     # Sentences about a single input do not name it.
     inputs = [_input(data, i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
-    revisions = plan.revisions
+    revisions, revision, cache = plan.revisions, _revisions(data), _page_cache(data)
     baseline = f"each variant at {revisions.names[0]}" if revisions else data.plan.baseline.label
     all_lines = (
         MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
         MastheadLine("Record", data.contents.header.record_id),
-        MastheadLine("Gate", data.gate, top=True, prefix="gate:"),
-        MastheadLine("Date (UTC)", _when(data), top=True),
-        MastheadLine("Revision", _revisions(data), top=True),
-        MastheadLine("Host", host_line(host), top=True),
+        MastheadLine("Gate", data.gate, top=data.gate and f"gate: {data.gate}"),
+        MastheadLine("Date (UTC)", _when(data), top=_date(data)),
+        MastheadLine("Revision", revision, top=revision),
+        MastheadLine("Host", host_line(host), top=processor(host)),
         MastheadLine("System", ", ".join(filter(None, system))),
         MastheadLine("Baseline", baseline),
         # Figures and tables show several inputs.
-        # With the noun, a data set is not mistaken for sessions: "input sessions 48MiB", "54 rounds in 3 sessions".
-        MastheadLine("Input", joined(inputs), top=True, prefix="input")
+        # With the noun, a data set is not mistaken for sessions: "input sessions 48MiB".
+        MastheadLine("Input", joined(inputs), top=f"input {joined(inputs)}")
         if len(inputs) == 1
         else MastheadLine("Inputs", joined(inputs)),
-        MastheadLine("Page cache", _page_cache(data), top=True),
-        MastheadLine("Rounds", _rounds(data, " rounds"), top=True),
+        MastheadLine("Page cache", cache, top=cache),
+        MastheadLine("Rounds", _rounds(data, " rounds")),
         MastheadLine("Configurations", configurations(data)),
         MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
         MastheadLine("Margin", f"{margin} (equivalent: interval within it)"),
@@ -87,9 +87,8 @@ def main_checks(data: ReportData) -> tuple[Check, ...]:
     counts = coverage(data.plan, data.judgement.states)
     measured, planned = counts.measured, counts.planned
     enough = data.judgement.looks.decidable
-    rounds = f"{_rounds(data)} per configuration, in random order"
     return (
-        Check("pass" if enough else "warn", "rounds", rounds),
+        Check("pass" if enough else "warn", "rounds", _rounds(data)),
         Check(
             "pass" if measured == planned else "fail",
             "configurations measured",
@@ -148,9 +147,19 @@ def configurations(data: ReportData) -> str:
 
 def host_line(host: Host) -> str:
     """Return processor, cores and memory."""
+    return f"{processor(host)}, {format_size(host.ram_bytes)} RAM"
+
+
+def processor(host: Host) -> str:
+    """Return processor and cores, with the kind of a virtual machine."""
     virtual = f", {host.virtualised}" if host.virtualised else ""
-    ram = format_size(host.ram_bytes)
-    return f"{host.cpu}, {counted(host.cores, 'core')}, {ram} RAM{virtual}"
+    return f"{host.cpu}, {counted(host.cores, 'core')}{virtual}"
+
+
+def _date(data: ReportData) -> str:
+    """Return the day of the measurement."""
+    day = format_moment(data.contents.header.started_at)[:10]
+    return day if data.contents.ended_at else f"{day} (interrupted)"
 
 
 def _when(data: ReportData) -> str:

@@ -97,7 +97,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
         if isinstance(claim.fact, UNSTABLE) or _means_of_answer(data, claim):
-            yield Box("warning", (sentence(claim),))
+            yield Box("warning", (brief_sentence(claim),))
     second = {
         (c.subject, c.reference, c.scope): c
         for c in data.claims("two-differences")
@@ -105,13 +105,9 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     }
     if second:
         first, *rest = (Sentence(brief(c), c.id) for c in [*second.values()][:MOST_SECOND])
-        more = (
-            f" {len(second) - MOST_SECOND} more are in the appendix."
-            if len(second) > MOST_SECOND
-            else ""
-        )
-        end = Sentence(f"These may explain the difference.{more}")
-        yield Box("warning", (replace(first, lead="Two differences at once"), *rest, end))
+        if len(second) > MOST_SECOND:
+            rest.append(Sentence(f"{len(second) - MOST_SECOND} more are in the appendix."))
+        yield Box("warning", (replace(first, lead="Two differences at once"), *rest))
     if noise := noise_warning(data):
         yield Box("warning", (Sentence(noise),))
 

@@ -12,6 +12,7 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import main_checks
 from bench_framework.text.names import capital, closed, first_items, joined
 from bench_framework.text.reasons import phrase
+from bench_framework.text.write import render
 from bench_framework.units import counted
 
 MOST_CLAIMS = 6
@@ -69,10 +70,12 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
         more = counted(len(others) - MOST_DOUBTS, "more warning")
         others[MOST_DOUBTS - 1 :] = [f"{closed(others[MOST_DOUBTS - 1])} The appendix has {more}"]
     checks = main_checks(data) if data.measured_blocks else ()
+    trust = data.claims("trust")
     known = [f"status: {data.judgement.status}", *(f"{c.label}: {c.figure}" for c in checks)]
     items = [
         Sentence(closed(capital("; ".join(known)))),
-        *(sentence(claim) for claim in data.claims("trust")),
+        *(sentence(claim) for claim in trust),
+        *(Sentence(closed(render("untested", c.fact)), lead="Not measured") for c in trust),
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),
     ]

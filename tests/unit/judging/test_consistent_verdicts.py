@@ -190,7 +190,7 @@ def test_the_reported_noise_floor_is_that_of_the_headlines_metric() -> None:
         floor = percent_up(floors[metrics[0]] or 0.0)
         assert f"{what} comparison is" in trust.text
         # A floor above the margin shows no equality.
-        passed = f"The A/A check passed: the baseline and its copy differ by at most {floor}"
+        passed = f"The A/A check passed (noise floor {floor})"
         imprecise = (
             f"too imprecise to show that the baseline and its copy are equal (noise floor {floor}"
         )

@@ -343,17 +343,28 @@ def test_the_mark_shows_which_way_a_value_moved_if_larger_is_better() -> None:
     higher = with_judgement(data, comparisons=comparisons)
     assert amounts.lead(data, 0.8, Verdict.BETTER) == "▼ −20\u202f%"
     assert amounts.lead(higher, 1.25, Verdict.BETTER) == "▲ +25\u202f%"
-    smaller, larger = (amounts.caption(d, [Verdict.BETTER]) for d in (data, higher))
+    smaller, larger = (amounts.caption(with_verdicts(d, Verdict.BETTER)) for d in (data, higher))
     assert (smaller[0], larger[0]) == ("▼", "▲")
 
 
-def test_a_caption_explains_the_marks_that_occur() -> None:
-    data = records.many(3)
-    verdicts = (Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN, None)
-    assert amounts.caption(data, verdicts, "Time") == (
-        "Time; ▲: by more than 2\u202f%; △: not surely by more than 2\u202f%; ·: inconclusive."
+def with_verdicts(data: ReportData, *verdicts: Verdict) -> ReportData:
+    """Return a record whose variants have these verdicts on the main metric, in their order."""
+    cells = [c.id for c in data.arms(data.plan.inputs[0].id)][1:]
+    given = dict(zip(cells, verdicts, strict=False))
+    comparisons = tuple(
+        replace(c, verdict=given.get(c.cell_id, verdicts[-1])) if c.metric == data.metric else c
+        for c in data.judgement.comparisons
     )
-    assert amounts.caption(data, []) == ""
+    return with_judgement(data, comparisons=comparisons)
+
+
+def test_a_caption_explains_the_marks_of_the_page() -> None:
+    data = records.many(4)
+    marked = with_verdicts(data, Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN, Verdict.INCONCLUSIVE)
+    assert amounts.caption(marked, "Time") == (
+        "Time; ▲: over 2\u202f%; △: not surely over 2\u202f%; ·: inconclusive."
+    )
+    assert amounts.caption(with_verdicts(data, Verdict.FAILED)) == ""
 
 
 def test_a_record_without_comparisons_has_no_figure(empty: ReportData) -> None:

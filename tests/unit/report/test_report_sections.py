@@ -163,6 +163,7 @@ def test_only_a_short_table_describes_its_variants(
     data: ReportData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     item = data.plan.inputs[-1]
+    monkeypatch.setattr("bench_framework.report.main_table.MOST_DESCRIBED", 13)
     assert row(main_table(data, item, "x"), "rayon+system").cells[0].about == "work stealing"
     monkeypatch.setattr("bench_framework.report.main_table.MOST_DESCRIBED", 12)
     assert not any(r.cells[0].about for r in main_table(data, item, "x").rows)
@@ -213,18 +214,24 @@ def test_a_time_agrees_with_its_ratio(data: ReportData, direction: str, expected
 def test_a_long_table_keeps_the_baselines_and_names_the_number_of_the_others(
     data: ReportData, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bench_framework.report.main_table.MANY_ROWS", 4)
+    monkeypatch.setattr("bench_framework.report.main_table.MANY_ROWS", 12)
+    monkeypatch.setattr("bench_framework.report.main_table.FEWEST_ROWS", 4)
     table = main_table(data, data.plan.inputs[-1], "x")
     labels = [r.cells[0].text for r in table.rows]
     assert len(labels) == 4
     assert {"rayon+system", "rayon+jemalloc"} <= set(labels)
     assert table.note.endswith("9 more variants in the appendix.")
-    # What the lines name comes before the fastest.
+    # What the lines name comes before the fastest, unless it has a row in the table of changes.
     item = data.plan.inputs[-1]
-    cell = next(c for c in data.arms(item.id) if data.label(c.id) not in labels)
+    changes = {e.variant_id for e in data.plan.experiments}
+    others = (c for c in data.arms(item.id) if c.variant_id not in changes)
+    cell = next(c for c in others if data.label(c.id) not in labels)
     line = Claim("", fact=AuthorText(kind="takeaway", parts=("a line",)), cells=(cell.id,))
     changed = with_judgement(data, claims=(*data.judgement.claims, line))
     assert data.label(cell.id) in [r.cells[0].text for r in main_table(changed, item, "x").rows]
+    tried = (replace(data.plan.experiments[0], variant_id=cell.variant_id),)
+    again = with_plan(changed, experiments=tried)
+    assert [r.cells[0].text for r in main_table(again, item, "x").rows] == labels
 
 
 def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData) -> None:
@@ -338,17 +345,33 @@ def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData
 def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: ReportData) -> None:
     experiments = tuple(replace(i, decision="adopted", why="a hope") for i in data.plan.experiments)
     changed = with_plan(data, experiments=experiments)
-    rows = tables_in(section(build_document(changed), "S11").blocks)[0].rows
+    document = build_document(changed)
+    rows, full = (tables_in(section(document, code).blocks)[0].rows for code in ("S11", "S39"))
     assert [r.cells[0].text for r in rows] == [e.name for e in experiments]
-    assert rows[1].cells[0].about == "allocator: jemalloc; a hope"
+    assert {r.cells[0].about for r in rows} == {""}
+    assert full[1].cells[0].about == "allocator: jemalloc; a hope"
+    assert [texts(r)[1:] for r in full] == [texts(r)[1:] for r in rows]
     assert {r.cells[1].text for r in rows} == {"adopted"}
     # The author adopted a change that the runs show to be slower. The row reports the runs.
     assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
     assert [texts(r)[-2:] for r in rows] == [
-        ["≡", "small loss"],
+        ["equivalent", "small loss"],
         ["+21.0\u202f%", "yes"],
-        ["≡", "inconclusive"],
+        ["equivalent", "inconclusive"],
     ]
+
+
+def test_a_long_table_of_changes_leaves_out_what_was_rejected_rightly(
+    data: ReportData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench_framework.features.experiments.section.MOST_CHANGES", 2)
+    loss, gain, open_ = (replace(e, decision="rejected") for e in data.plan.experiments)
+    document = build_document(with_plan(data, experiments=(loss, gain, open_)))
+    (table,), (full,) = (tables_in(section(document, code).blocks) for code in ("S11", "S39"))
+    # What is a gain here, and what is inconclusive, is no confirmation.
+    assert [r.cells[0].text for r in table.rows] == [gain.name, open_.name]
+    assert table.note == f"Rejected, and not better here: {loss.name} (appendix)."
+    assert [r.cells[0].text for r in full.rows] == [loss.name, gain.name, open_.name]
 
 
 def test_a_change_that_was_rejected_and_gains_is_to_be_looked_at_again(data: ReportData) -> None:

@@ -335,10 +335,37 @@ def test_a_section_without_its_data_is_omitted_or_says_so(code: str) -> None:
 def test_a_terminal_shows_published_figures_with_their_outcomes(width: int) -> None:
     page = terminal.render(document_of(with_published), width=width, full=True)
     rows = [line for line in page.splitlines() if line.endswith("✕ opposite here")]
-    assert len(rows) == 1
+    # The appendix has it with its quotes.
+    assert len(rows) == 2
     assert "slower" in rows[0]
     short = terminal.render(document_of(with_published), width=width)
     assert "An earlier report" not in short
+
+
+def test_a_published_figure_of_a_single_change_is_in_the_table_of_changes() -> None:
+    data = with_published()
+    experiment, item = data.plan.experiments[1], data.plan.inputs[-1]
+    report = require(data.plan.published)
+    slower, other = (replace(c, input_ids=(item.id,)) for c in report.claims[1:])
+
+    def document(*claims: PublishedClaim) -> Document:
+        published = replace(report, claims=(*claims, other))
+        return build_document(
+            judged_again(replace(data, plan=replace(data.plan, published=published)))
+        )
+
+    one = document(slower)
+    changed = section_text(one, "S11")
+    assert f"{experiment.decision}: slower" in changed
+    assert "✕ opposite here" in changed
+    assert (
+        section_text(one, "S18").strip() == "1 more statement not tested; quotes in the appendix."
+    )
+    assert "✕ opposite here" in section_text(one, "S36")
+    # A change has room for one figure.
+    two = document(slower, replace(slower, text="at most 1 % slower", figure="at most 1% slower"))
+    assert "opposite here" not in section_text(two, "S11")
+    assert "slower" in section_text(two, "S18")
 
 
 def test_two_records_are_compared_relative_to_their_anchors() -> None:

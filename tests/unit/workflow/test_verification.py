@@ -390,10 +390,10 @@ def test_a_page_with_its_runs_is_loaded_like_its_record(full: Path, tmp_path: Pa
 def test_the_command_prints_the_line_and_exits_with_1(
     page: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
 ) -> None:
-    changed = page.replace("in random order", "in sorted order", 1)
+    changed = page.replace("configurations measured", "configurations sorted", 1)
     assert changed != page
     assert run_command_line([*command.split(), str(alone(tmp_path, changed))]) == 1
-    assert "sorted order" in capsys.readouterr().out
+    assert "configurations sorted" in capsys.readouterr().out
     assert run_command_line([*command.split(), str(alone(tmp_path, page))]) == 0
     assert (
         "consistent with itself (1 file checked, " in " ".join(capsys.readouterr().out.split())
