@@ -175,6 +175,7 @@ class ReasonCode(StrEnum):
     UNSTABLE_FIRST = "unstable-first"
     STABLE_SECOND = "stable-second"
     OTHER_METRIC = "other-metric"
+    SAME_INSTRUCTIONS = "same-instructions"
     ACCEPTED = "accepted"
     MORE_THAN_ACCEPTED = "more-than-accepted"
     ACCEPTED_UNTIL = "accepted-until"

@@ -23,7 +23,8 @@ class PairDocument(ComparisonDocument):
     """A gated comparison."""
 
     state: PairState
-    """`worse` fails the gate. `accepted` is worse by an accepted change. `suspicious` is worse, but was not measured
+    """`worse` fails the gate. `accepted` is worse by an accepted change. `moved` is a benchmark
+    that takes longer with the same instructions, and passes. `suspicious` is worse, but was not measured
     again."""
     text: str
     """The comparison in words; empty if a side has no value."""

@@ -42,10 +42,13 @@ from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
-FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged", "accepted")
+FULL_ROWS: Final = (
+    *("worse", "suspicious", "failed", "not-comparable", "not-judged", "moved", "accepted"),
+)
 STATE_WORDS: Final = {
     "passed": "passed",
     "accepted": "worse, accepted",
+    "moved": "worse, same instructions",
     "worse": "worse",
     "suspicious": "possibly worse",
     "not-judged": "not judged",
@@ -71,6 +74,11 @@ _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
     EXIT_WORSE: ("worse",),
     EXIT_NOT_JUDGED: ("not-judged", "suspicious"),
 }
+_DESPITE: Final[dict[PairState, tuple[str, str]]] = {
+    "accepted": ("accepted change", "for the worse"),
+    "moved": ("benchmark", "worse with the same instructions"),
+}
+"""Things that are worse and do not fail the gate, by the state of their pairs."""
 MOST_NAMED: Final = 2
 """Largest number of comparisons that the heading names."""
 BOTH_SIDES: Final = "Baseline and candidates"
@@ -198,9 +206,11 @@ def page_of(
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
     to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
-    result, accepted = _result(plan, gating, change), len(gating.in_state("accepted"))
-    if gating.exit_code == EXIT_DONE and accepted:
-        result += f", with {counted(accepted, 'accepted change')} for the worse"
+    result = _result(plan, gating, change)
+    if gating.exit_code == EXIT_DONE:
+        for state, (thing, how_worse) in _DESPITE.items():
+            if number := len(gating.in_state(state)):
+                result += f", with {counted(number, thing)} {how_worse}"
     return GatePage(
         plan.name,
         record_id,
