@@ -242,6 +242,28 @@ def test_selections_of_a_gate_name_benchmarks(
     assert [plan.input(cell.input_id).label.removeprefix("x, ") for cell in cells] == expected
 
 
+def test_an_option_selects_benchmarks_after_the_builds(folder: Path) -> None:
+    ids: Ids = {"one": ["scan/a", "scan/b"], "two": ["b"]}
+
+    def selected(words: str) -> Plan:
+        more = "gate: {budgets: [{cell: target=two, metric: iteration, max: 1us}]}\n"
+        text = f"{HEADER}worker: {{crate: ., bench: all}}\n{more}"
+        plan = expand(load(folder / "s.yaml", text=text), only=words)
+        return with_benches(*between(plan, ids, ids), Messages())[0]
+
+    def labels(plan: Plan) -> list[str]:
+        return [item.label for item in plan.inputs]
+
+    assert labels(selected("benchmark=scan/a")) == ["one: scan/a"]
+    assert labels(selected("benchmark~^scan target=one")) == ["one: scan/a", "one: scan/b"]
+    assert labels(selected("target!=one")) == ["two: b"]
+    # The budgets of other benchmarks do not apply.
+    assert [len(selected(f"target={t}").judge.gate.budgets) for t in ("one", "two")] == [0, 1]
+    with pytest.raises(UsageError, match="-k 'benchmark=scan' matches no benchmark") as caught:
+        selected("benchmark=scan")
+    assert "scan/a, scan/b, b" in (caught.value.fix or "")
+
+
 def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> None:
     more = "axes: {f: {a: {}, b: {profile: {lto: fat}}, c: {profile: {lto: thin}}}}\nbaseline: {f: a}\n"
     plan = plan_of(folder, more=more)
