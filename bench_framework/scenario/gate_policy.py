@@ -71,8 +71,8 @@ def with_selected_benches(plan: Plan) -> Plan:
     chosen = None if policy.chosen is None else meeting(policy.cells or "", policy.chosen)
     budgets = (replace(b, cell_ids=meeting(b.cells, b.cell_ids)) for b in policy.budgets)
     whole = given is None or not given.selection
-    kept = tuple(b for b in budgets if whole or b.cell_ids)
-    gate = replace(policy, chosen=chosen, budgets=kept)
+    limits = tuple(b for b in budgets if whole or b.cell_ids)
+    gate = replace(policy, chosen=chosen, budgets=limits)
     return replace(plan, judge=replace(plan.judge, gate=gate))
 
 

@@ -29,6 +29,7 @@ from bench_framework.text.reasons import phrase
 from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
 from bench_framework.workflow.scenarios.crate_scenario import CrateOptions
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
+from tests.build import require
 
 BASE, HEAD = "b" * 40, None
 HEADER = "version: 1\nname: n\nquestion: q\n"
@@ -319,6 +320,17 @@ def test_the_copies_of_a_self_test_run_every_target_with_a_faster_clock(folder: 
         assert share == ("0.25" if cell.role is Role.CANDIDATE else "0")
         assert "--bench" in arguments
     assert {plan.input(cell.input_id).label for cell in plan.cells} == {"one: a", "two: b"}
+
+
+def test_a_self_test_is_that_of_the_gated_benchmarks(folder: Path) -> None:
+    ids: Ids = {"one": ["a", "c"], "two": ["b", "c"]}
+    plan, _ = between(plan_of(folder, "bench: all", "gate: {cells: benchmark=c}\n"), ids, ids)
+    for selection, expected in (("", ["one: c", "two: c"]), ("target=one", ["one: c"])):
+        policy = require(plan.benches)
+        selected = replace(plan, benches=replace(policy, selection=selection))
+        test = self_test_plan(selected, 0.25, 0, "/tmp/clock.so")
+        test, _ = with_benches(test, built(test, {BASE: ids}), Messages())
+        assert [item.label for item in test.inputs] == expected
 
 
 def test_the_history_of_a_benchmark_is_that_of_its_target(folder: Path) -> None:
