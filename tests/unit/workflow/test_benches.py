@@ -191,7 +191,7 @@ def test_a_side_that_cannot_be_built_is_the_reason(
     with pytest.raises(BuildError) as caught:
         with_benches(plan, builds, Messages())
     assert (caught.value.code, caught.value.message) == ("BX220", f"{label} cannot be built")
-    assert (caught.value.fix or "").startswith(fix)
+    assert caught.value.fix == fix  # -k could exclude one of several variants
 
 
 def test_patterns_select_ids_and_a_pattern_without_ids_is_refused(folder: Path) -> None:
