@@ -345,6 +345,7 @@ def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
     return PairDocument(
         **fields | {"margin": pair.margin, "reasons": pair.reasons},
         state=pair.state,
+        values=pages.axis_values(plan, pair.cell_id),
         text=clause(pair.claim) if pair.claim else "",
         confirmation_verdict=pair.again.verdict if pair.again else None,
         confirmation_text=clause(pair.again_claim) if pair.again_claim else None,

@@ -111,6 +111,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     }
     assert f"plain @ {head[:7]} is " in document["pairs"][0]["text"]
     assert f"slower than plain @ {base[:7]}" in document["pairs"][0]["text"]
+    assert document["pairs"][0]["values"] == {"mode": "plain"}
     assert [reason["code"] for reason in document["pairs"][2]["reasons"]] == ["built-alike"]
     record, again = project.records
     assert document["confirmation"] == again.name

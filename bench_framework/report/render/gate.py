@@ -270,15 +270,20 @@ def _place(plan: Plan, cell_id: str) -> str:
     return f"{name}, {where}" if where else name
 
 
+def axis_values(plan: Plan, cell_id: str) -> dict[str, str]:
+    """Return the value of each axis of a configuration, without that of the revisions."""
+    arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
+    return {name: v for name, v in plan.values_of(plan.cell(cell_id)) if name not in arms}
+
+
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """Return the entry that accepts a pair, without reason and date.
 
     It accepts up to the larger end of the intervals: the estimate of a repetition varies within them.
     """
-    cell = plan.cell(pair.cell_id)
-    arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
-    words = " ".join(condition(n, v) for n, v in plan.values_of(cell) if n not in arms)
-    words = words or condition("variant", plan.variant(cell.variant_id).label)
+    values = axis_values(plan, pair.cell_id)
+    variant = plan.variant(plan.cell(pair.cell_id).variant_id).label
+    words = " ".join(condition(n, v) for n, v in (values or {"variant": variant}).items())
     intervals = [c.shown for c in (pair.comparison, pair.again) if c and c.shown]
     ends = [interval.hi if interval.bounded else interval.ratio for interval in intervals]
     percent = math.ceil((max(ends, default=1.0) - 1) * 100)
