@@ -228,6 +228,7 @@ class ReasonCode(StrEnum):
     ACCEPTANCE_EXPIRED = "acceptance-expired"
     ACCEPTANCE_UNNEEDED = "acceptance-unneeded"
     ACCEPTANCE_MISSING = "acceptance-missing"
+    SCENARIO_CHANGED = "scenario-changed"
     NO_GATED_CELL = "no-gated-cell"
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"

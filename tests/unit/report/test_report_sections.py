@@ -261,7 +261,8 @@ def test_an_exact_metric_of_the_gate_has_a_column_with_its_change(data: ReportDa
     )
     counted = with_judgement(data, summaries=(*data.judgement.summaries, *rows))
     assert len(main_table(counted, item, "x").columns) == 6
-    gate = replace(data.plan.judge.gate, instructions=0.01)
+    margins: dict[str, Any] = {"instructions": 0.01}
+    gate = replace(data.plan.judge.gate, **margins)
     gated = with_plan(counted, judge=replace(data.plan.judge, gate=gate))
     table = main_table(gated, item, "x")
     assert table.columns[4].title == "Instructions, million"
