@@ -27,7 +27,7 @@ from bench_framework.scenario.revisions import at_revisions
 from bench_framework.store import wire
 from bench_framework.text.reasons import phrase
 from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
-from bench_framework.workflow.scenarios.crate_scenario import CrateOptions
+from bench_framework.workflow.scenarios.crate_scenario import CrateOptions, draft_scenario
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
 from tests.build import require
 
@@ -94,11 +94,22 @@ def test_init_writes_a_scenario_for_the_benchmarks_of_a_library(
     plan = expand(load(Path("bench/c-benches.yaml"), text=draft.text))
     assert plan.benches is not None
     assert plan.benches.targets == ("one", "two")
-    # A command, or a crate with a binary, needs another scenario.
-    assert draft_of_benches(replace(options, words=["x"])) is None
+    assert draft_of_benches(replace(options, words=["x"])) is None  # a command is that of a binary
+
+
+def test_init_asks_for_the_benchmarks_or_the_binary_of_a_crate_with_both(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
     (folder / "src").mkdir()
-    (folder / "src" / "main.rs").write_text("")
-    assert draft_of_benches(options) is None
+    (folder / "src" / "main.rs").write_text("fn main() {}")
+    options = CrateOptions(folder=Path("bench"))
+    left = ("binary", "c: not in this scenario; `benchctl init -- ARGS` writes one for it")
+    for ask in (None, lambda what, names, default: default):
+        assert require(draft_of_benches(options, ask)).guesses[-1] == left
+    assert draft_of_benches(options, lambda what, names, default: names[1]) is None
+    guesses = dict(draft_scenario(replace(options, words=["x"]), None).guesses)
+    assert guesses["benches"].startswith("one, two: not in this scenario; `benchctl gate --bench")
 
 
 def test_each_id_is_an_input_with_base_head_and_control(folder: Path) -> None:
