@@ -21,9 +21,9 @@ from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.store.journal import Contents
 
 MOST_MOVED: Final = 1.5
-"""Largest ratio of two times that the place of code explains (docs/benches.md#moved-code)."""
+"""Largest ratio of two times that counts as an effect of the place of code, by choice (docs/benches.md#moved-code)."""
 MOST_S_EACH: Final = 1e-9
-"""Longest time of an instruction that is executed, and does not wait for memory, a lock or a device."""
+"""Longest time per instruction of a benchmark that does not mostly wait for memory or a device, by choice."""
 
 
 def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating:
