@@ -120,6 +120,33 @@ def changes_between(
     )
 
 
+def same_instructions(
+    pair: tuple[str, str],
+    functions: Sequence[FunctionCounts],
+    observations: Sequence[Observation],
+) -> int | None:
+    """Return the instructions of both sides; `None` if they differ or were not counted.
+
+    No function may differ by more than its counts vary between runs: a difference too small to be stated
+    could still be an instruction that takes long, such as a division.
+    """
+    sides = [_side(key, functions, observations) for key in pair]
+    new, old = sides
+    if new is None or old is None or not old.total:
+        return None
+    keys = (new.costs.keys() | old.costs.keys()) - _renamed(new, old)
+    varying = sum(side.uncertainty(key) for side in (new, old) for key in side.costs)
+    if abs(new.total - old.total) > varying:
+        return None
+    same = all(
+        new.cost(key).calls == old.cost(key).calls
+        and abs(new.cost(key).instructions - old.cost(key).instructions)
+        <= new.uncertainty(key) + old.uncertainty(key)
+        for key in keys
+    )
+    return old.total if same else None
+
+
 def _side(
     cell_id: str, functions: Sequence[FunctionCounts], observations: Sequence[Observation]
 ) -> _Side | None:

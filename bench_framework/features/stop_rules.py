@@ -5,6 +5,7 @@ from typing import Protocol
 
 from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.gate.measuring import GateRule
+from bench_framework.features.gate.outcome import timed_metrics
 from bench_framework.features.judge import finished_cells
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
@@ -79,11 +80,12 @@ def stop_rule_of(plan: Plan, *, gated: bool, only_gate: bool, decides: bool = Fa
     """Return the rule of a run.
 
     A run is `gated` if the gate was requested. With `only_gate`, the report needs no conclusive
-    results. Otherwise a scenario with a gate is measured until report and gate are conclusive. A gate that
-    `decides` goes on until it is known whether to keep the change.
+    results, unless the gate judges no time: then further rounds are for the report. Otherwise a scenario
+    with a gate is measured until report and gate are conclusive. A gate that `decides` goes on until it
+    is known whether to keep the change.
     """
     report: StopRule = FixedRule() if plan.measure.until == "rounds" else ReportRule()
-    if only_gate:
+    if only_gate and (plan.confirms or timed_metrics(plan.judge.gate)):
         return GateRule(decides)
     if gated or plan.judge.gate.given:
         return All((report, GateRule(decides)))

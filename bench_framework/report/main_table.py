@@ -1,14 +1,15 @@
 """The tables of the report: time, change, peak memory and a note per variant or configuration."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
 from typing import Final
 
 from bench_framework.compare.derived_values import limit_shares
-from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
-from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table
 from bench_framework.report.charts import amounts
@@ -26,7 +27,7 @@ from bench_framework.report.headline_table import (
 from bench_framework.report.table_cells import CI, Scale, scale_of, titled
 from bench_framework.text.differences import page_factor
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import DASH, format_size, show_change, show_factor
+from bench_framework.text.numbers import DASH, format_size, show_change, show_factor, signed_percent
 from bench_framework.text.words import change, glyph, noun, word
 from bench_framework.text.write import render
 from bench_framework.units import counted
@@ -50,8 +51,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     """Return the results of an input, ordered by ratio. Bounds follow, then refused rows."""
     arms = data.arms(item.id)
     time = scale_on(data, item, data.metric)
-    with_memory = data.metric != PEAK_RSS and data.summaries(arms, PEAK_RSS)
-    memory = scale_on(data, item, PEAK_RSS) if with_memory else None
+    further = {metric: scale_on(data, item, metric) for metric in _further(data, arms)}
     described, listed = len(arms) <= MOST_DESCRIBED, in_report(data, arms)
     ahead = data.ahead(item.id)
     rows = []
@@ -64,7 +64,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
             _value_cell(data, cell, time),
             change_cell(data, cell),
             drawn(None if refused else comparison),
-            *_peak(data, cell, memory),
+            *_further_cells(data, cell, further),
             Cell(row_note(data, cell, comparison)),
         )
         verdict = refused or (comparison.verdict if comparison else None)
@@ -75,7 +75,7 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
         Column(titled(metric_name(data.metric), time.unit), "decimal"),
         Column(f"vs baseline [{CI}]"),
         Column(INTERVAL, drawn=True),
-        *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
+        *_further_columns(further),
         Column("Note", drop=2, prose=True),
     )
     estimated = any(value_by_ratio(data, cell) is not None for cell in listed)
@@ -134,16 +134,41 @@ def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
     return None if other is None or interval is None else other.median * interval.ratio
 
 
-def _peak(data: ReportData, cell: PlanCell, scale: Scale | None) -> tuple[Cell, ...]:
-    """Return the cell of the peak memory, if the table has this column."""
-    if scale is None:
-        return ()
-    refused, anonymous = data.state(cell.id).refusal, data.summary(cell.id, ANONYMOUS)
-    value = scale.cell(None if refused else data.summary(cell.id, PEAK_RSS))
-    if refused or anonymous is None or not is_mapped(data, cell):
-        return (value,)
+def _further(data: ReportData, cells: Sequence[PlanCell]) -> list[str]:
+    """Return the further metrics of a table: exact ones that the gate judges, and memory."""
+    exact = (metric for metric, _ in data.plan.judge.gate.margins if is_exact(metric))
+    further = (metric for metric in (*exact, PEAK_RSS) if metric != data.metric)
+    return [metric for metric in further if data.summaries(cells, metric)]
+
+
+def _further_columns(scales: Mapping[str, Scale]) -> Iterator[Column]:
+    for metric, scale in scales.items():
+        name = "Peak memory" if metric == PEAK_RSS else metric_name(metric)
+        yield Column(titled(name, scale.unit), "decimal", drop=1)
+
+
+def _further_cells(data: ReportData, cell: PlanCell, scales: Mapping[str, Scale]) -> Iterator[Cell]:
+    """Yield the cells of further metrics; an exact one with its change against the baseline."""
+    refused = data.state(cell.id).refusal
+    for metric, scale in scales.items():
+        summary = None if refused else data.summary(cell.id, metric)
+        base = data.baseline_summary(cell.input_id, metric)
+        if metric == PEAK_RSS:
+            yield _peak(data, cell, summary, scale)
+        elif summary is None or base is None or not base.median or _is_base(cell):
+            yield scale.cell(summary)
+        else:
+            text = f"{scale.text(summary.median)} ({signed_percent(summary.median / base.median)})"
+            yield Cell(text, summary.median)
+
+
+def _peak(data: ReportData, cell: PlanCell, peak: Summary | None, scale: Scale) -> Cell:
+    """Return the peak memory, which includes the pages of mapped files where it says so."""
+    anonymous = data.summary(cell.id, ANONYMOUS)
+    if peak is None or anonymous is None or not is_mapped(data, cell):
+        return scale.cell(peak)
     text = f"with mapped pages; {format_size(anonymous.median, data.plan.unit_family)} without"
-    return (replace(value, about=text),)
+    return replace(scale.cell(peak), about=text)
 
 
 def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
@@ -304,8 +329,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
     bases = [data.plan.baseline_cell(cell.input_id) for cell in rows_of]
     both = [c for pair in zip(bases, rows_of, strict=True) for c in pair if c is not None]
     time = scale_of(data, data.metric, data.summaries(both, data.metric))
-    peaks = data.summaries(both, PEAK_RSS) if data.metric != PEAK_RSS else []
-    memory = scale_of(data, PEAK_RSS, peaks) if peaks else None
+    further = {m: scale_of(data, m, data.summaries(both, m)) for m in _further(data, both)}
     rows = []
     for before, cell, comparison in zip(bases, rows_of, compared, strict=True):
         refused = data.state(cell.id).refusal
@@ -316,7 +340,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
             change_cell(data, cell),
             drawn(None if refused else comparison),
             time.cell(old),
-            *_peak(data, cell, memory),
+            *_further_cells(data, cell, further),
             Cell(row_note(data, cell, comparison)),
         )
         rows.append(Row(row, refused or (comparison.verdict if comparison else None)))
@@ -326,7 +350,7 @@ def revision_table(data: ReportData, cells: tuple[PlanCell, ...]) -> tuple[Table
         Column(f"vs {base} [{CI}]"),
         Column(INTERVAL, drawn=True),
         Column(titled(f"{metric_name(data.metric)} at {base}", time.unit), "decimal", drop=2),
-        *((Column(titled("Peak memory", memory.unit), "decimal", drop=1),) if memory else ()),
+        *_further_columns(further),
         Column("Note", drop=3, prose=True),
     )
     caption = (

@@ -19,7 +19,7 @@ from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget,
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import MAX_BYTES, Unreadable, YamlFile, is_null, parse
 from bench_framework.scenario.scalars import Refused
-from bench_framework.scenario.selection import BENCH_NAMES, select_cells, with_benches_of
+from bench_framework.scenario.selection import BENCH_NAMES, meets_selection, select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size
 
 KEYS: Final = ("cell", "metric", "level", "reason", "until")
@@ -58,14 +58,21 @@ def selected(plan: Plan, words: str) -> tuple[str, ...]:
 
 def with_selected_benches(plan: Plan) -> Plan:
     """Return a plan with known benchmarks whose gate has only those that its selections match."""
-    policy = plan.judge.gate
-    chosen = policy.chosen
-    if chosen is not None:
-        chosen = with_benches_of(plan, policy.cells or "", chosen)
-    budgets = tuple(
-        replace(b, cell_ids=with_benches_of(plan, b.cells, b.cell_ids)) for b in policy.budgets
-    )
-    gate = replace(policy, chosen=chosen, budgets=budgets)
+    policy, given = plan.judge.gate, plan.benches
+
+    def meeting(words: str, cell_ids: Sequence[str]) -> tuple[str, ...]:
+        inputs = {id_: plan.input(plan.cell(id_).input_id) for id_ in cell_ids}
+        return tuple(
+            id_
+            for id_, item in inputs.items()
+            if item.bench is not None and meets_selection(words, item.bench, item.label)
+        )
+
+    chosen = None if policy.chosen is None else meeting(policy.cells or "", policy.chosen)
+    budgets = (replace(b, cell_ids=meeting(b.cells, b.cell_ids)) for b in policy.budgets)
+    whole = given is None or not given.selection
+    limits = tuple(b for b in budgets if whole or b.cell_ids)
+    gate = replace(policy, chosen=chosen, budgets=limits)
     return replace(plan, judge=replace(plan.judge, gate=gate))
 
 

@@ -88,7 +88,7 @@ def expand(scenario: Scenario, *, only: str | None = None) -> Plan:
             if v.build is not None and v.build.pgo
         ),
         hosts=spec.hosts,
-        benches=benches,
+        benches=benches and replace(benches, selection=only or ""),
     )
     return replace(
         plan,
@@ -121,8 +121,8 @@ def _select(
 ) -> tuple[list[tuple[Variant, Input]], list[Hole]]:
     """Return the selected cells with their baselines, and a hole for each other cell."""
     known = {name: axis.values for name, axis in expansion.axes.items()}
-    refused = BENCH_NAMES if expansion.scenario.spec.worker.bench else ()
-    selects = parse_selection(only, known, refused=refused)
+    later = BENCH_NAMES if expansion.scenario.spec.worker.bench else ()
+    selects = parse_selection(only, known, later=later)
     chosen = {(v.id, given.id) for v, given in pairs if selects(words_of(v, given))}
     if not chosen:
         problem = Problem.create("BC207", OPTION, whole(only))

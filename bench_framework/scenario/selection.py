@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.model.plan.benches import AXES
+from bench_framework.model.plan.benches import AXES, Bench
 from bench_framework.model.plan.plan import Cell, Input, Plan, Variant
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.scalars import compiled_regex
@@ -68,14 +68,12 @@ def parse_selection(
     *,
     open_names: Sequence[str] = OPEN_NAMES,
     later: Sequence[str] = (),
-    refused: Sequence[str] = (),
     option: str = OPTION,
 ) -> Callable[[Mapping[str, str]], bool]:
     """Read a selection. Return the function that selects cells by their values.
 
     The values of `open_names` are not checked. Every cell meets the conditions about the names of
-    `later`, whose values are not known yet. A condition about a name of `refused` is a problem for
-    that reason. `option` contains the selection, for error messages.
+    `later`, whose values are not known yet. `option` contains the selection, for error messages.
 
     Raises `ScenarioError` (BC113): all problems of the selection.
     """
@@ -83,8 +81,6 @@ def parse_selection(
     open_names = (*open_names, *(name for name in later if name not in open_names))
     for term in terms:
         problem = _check(term, known, open_names)
-        if term.name in refused:
-            problem = Problem.create("BC113.benchmarks", OPTION, term.at, name=term.name)
         problems += [problem] if problem is not None else []
     if problems:
         raise ScenarioError(tuple(replace(p, file=option) for p in problems), {option: text})
@@ -108,17 +104,10 @@ def select_cells(
     )
 
 
-def with_benches_of(plan: Plan, text: str, cell_ids: Sequence[str]) -> tuple[str, ...]:
-    """Return the cells whose benchmarks meet the conditions about `BENCH_NAMES` of a valid selection."""
-    terms = [term for term in _split(text)[0] if term.name in BENCH_NAMES]
-
-    def meets(given: Input) -> bool:
-        assert given.bench is not None
-        values = (given.bench.id, given.bench.target, given.label)
-        words = dict(zip(BENCH_NAMES, values, strict=True))
-        return all(term.matches(words) for term in terms)
-
-    return tuple(id_ for id_ in cell_ids if meets(plan.input(plan.cell(id_).input_id)))
+def meets_selection(text: str, bench: Bench, label: str) -> bool:
+    """Return whether a benchmark meets the conditions about `BENCH_NAMES` of a valid selection."""
+    words = dict(zip(BENCH_NAMES, (bench.id, bench.target, label), strict=True))
+    return all(term.matches(words) for term in _split(text)[0] if term.name in BENCH_NAMES)
 
 
 def condition(name: str, value: str) -> str:

@@ -2,13 +2,15 @@
 
 import contextlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from bench_framework import errors
-from bench_framework.execution.machine.host import this_host_id
+from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.machine.host import environment, this_host_id
+from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, Observer
 from bench_framework.features.gate import compute as gate
 from bench_framework.features.gate.explanation import explained
@@ -132,8 +134,23 @@ def gate_record(
         file = record.plan.judge.gate.accepted
         missing = gating.in_state("worse") and file and not Path(file).exists()
         unread = (Reason(ReasonCode.ACCEPTANCE_MISSING, file),) if missing else ()
-        remarks = (*others, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
+        changed = (*scenario_remarks(record), *others)
+        remarks = (*changed, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
+
+
+def scenario_remarks(record: Record) -> Iterator[Reason]:
+    """Yield a remark if the base has another scenario: a change can also change how it is judged."""
+    plan = record.plan
+    file = Path(plan.scenario_path)
+    if plan.revisions is None or not file.is_file():
+        return
+    text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+    with contextlib.suppress(errors.MachineError), Launcher() as launcher:
+        at_base = f"{plan.revisions.base}:./{file.name}"
+        before = Git(launcher, environment()).try_run("-C", str(file.parent), "show", at_base)
+        if before is not None and before != text.strip():
+            yield Reason(ReasonCode.SCENARIO_CHANGED, (file.name, plan.revisions.names[0]))
 
 
 def _continue(results: Path, record: Record, command: str, observer: Observer) -> Record:
@@ -345,6 +362,7 @@ def _pair(plan: Plan, pair: GatedPair) -> PairDocument:
     return PairDocument(
         **fields | {"margin": pair.margin, "reasons": pair.reasons},
         state=pair.state,
+        values=pages.axis_values(plan, pair.cell_id),
         text=clause(pair.claim) if pair.claim else "",
         confirmation_verdict=pair.again.verdict if pair.again else None,
         confirmation_text=clause(pair.again_claim) if pair.again_claim else None,

@@ -195,7 +195,7 @@ def plan_given(name: str, options: RunOptions) -> Plan:
         return plan_scenario(name, overrides=options.overrides, only=options.only)
     scenario = load(Path(name), overrides=options.overrides, text=options.text)
     given = Invocation(words=tuple(shlex.split(options.command)[1:]))
-    return replace(expand(scenario), scenario_path="", invocation=given)
+    return replace(expand(scenario, only=options.only), scenario_path="", invocation=given)
 
 
 def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> Plan:

@@ -111,6 +111,7 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     }
     assert f"plain @ {head[:7]} is " in document["pairs"][0]["text"]
     assert f"slower than plain @ {base[:7]}" in document["pairs"][0]["text"]
+    assert document["pairs"][0]["values"] == {"mode": "plain"}
     assert [reason["code"] for reason in document["pairs"][2]["reasons"]] == ["built-alike"]
     record, again = project.records
     assert document["confirmation"] == again.name
@@ -196,6 +197,11 @@ def test_uncommitted_changes_are_measured(project: Project) -> None:
     assert project.document["head"] is None
     assert "working tree is " in project.document["pairs"][0]["text"]
     assert git(project.folder, "status", "--porcelain") == "M counter/src/main.rs"
+    assert "scenario-changed" not in [remark["code"] for remark in project.document["remarks"]]
+    file = project.folder / "scenario.yaml"
+    file.write_text(file.read_text().replace("wall: 2%", "wall: 90%"))
+    done = project("gate", "--base", "main", "scenario.yaml", "-k", "mode=plain")
+    assert "scenario.yaml is not that of " in done.stdout
 
 
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:

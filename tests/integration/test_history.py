@@ -109,6 +109,9 @@ def test_a_commit_with_a_failed_configuration_is_not_counted_as_measured(tmp_pat
     done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=3)
     assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
     assert f"{last[:12]} failed: a build or a configuration failed" in done.stderr
+    # Its record has no value of this configuration, so it is measured again.
+    done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=3)
+    assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
 
 
 def test_a_range_of_unknown_commits_measures_nothing(tmp_path: Path) -> None:

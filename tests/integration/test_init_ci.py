@@ -94,7 +94,8 @@ def test_github_gets_a_workflow_that_only_reads_and_one_that_comments(repository
     assert gate["permissions"] == {"contents": "read"}
     checkout = gate["jobs"]["gate"]["steps"][0]["with"]
     assert (checkout["fetch-depth"], checkout["persist-credentials"]) == (0, False)
-    use = gate["jobs"]["gate"]["steps"][-1]
+    *_, tools, use = gate["jobs"]["gate"]["steps"]
+    assert "valgrind" in tools["run"]
     label = "benchmarks-accepted"
     given = {"scenario": "bench", "accept-label": label}
     assert use["uses"] == "acme/bench@v1.2"
@@ -121,6 +122,7 @@ def test_gitlab_gets_a_job_and_its_include(repository: Path) -> None:
     assert "BENCHCTL_CACHE" not in job["variables"]
     assert job["artifacts"]["reports"] == {"junit": "benchctl-results/*/*/junit.xml"}
     assert job["script"] == ["/opt/benchctl/bin/benchctl gate --base merge-base bench/toy.yaml"]
+    assert "valgrind" in job["before_script"][0]
     assert "install --quiet git+https://git.acme.io/a/bench@v1" in job["before_script"][1]
     main = repository / ".gitlab-ci.yml"
     assert require_schema("gitlab-ci", main) == {"include": [{"local": ".gitlab/benchmarks.yml"}]}
@@ -261,11 +263,15 @@ def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
     pull: dict[str, Any] = {"title": HOSTILE, "head": {"ref": HOSTILE}}
     if labels is not None:
         pull["labels"] = [{"name": name} for name in labels]
-    event = json.dumps({"action": "labeled", "pull_request": pull} if labels is not None else {})
+    started = {"inputs": {"labels": "\n".join(labels or [])} if labels is not None else None}
     given = {"scenario": "bench/a.yaml", **inputs}
-    done = run_action(tmp_path, tmp_path, path=str(program.parent), event=event, **given)
-    assert done.outputs.get("conclusion") == conclusion
-    assert done.code == (code if conclusion == "failed" else 0 if conclusion else 2)
+    # `/bench` passes the labels on as an input.
+    for event in ({"action": "labeled", "pull_request": pull}, started):
+        done = run_action(
+            *(tmp_path, tmp_path), path=str(program.parent), event=json.dumps(event), **given
+        )
+        assert done.outputs.get("conclusion") == conclusion
+        assert done.code == (code if conclusion == "failed" else 0 if conclusion else 2)
     assert not [*tmp_path.rglob("injected")]
 
 
@@ -380,6 +386,7 @@ def test_a_comment_starts_the_benchmarks_of_a_branch(
     assert "CONTRIBUTOR" not in condition
     script = step(workflow, "Start the benchmarks", "jobs", "request")
     known = {"number": 7, "state": "open", "title": HOSTILE, "base": {"ref": "main"}}
+    known["labels"] = [{"name": "accepted"}, {"name": HOSTILE}]
     head = {"ref": "topic", "sha": "abc", "repo": {"full_name": "a/b"}}
     (tmp_path / "pull.json").write_text(json.dumps({**known, "head": head, **pull}))
     (tmp_path / "event.json").write_text(json.dumps({"comment": {"body": body}}))
@@ -409,6 +416,7 @@ def test_a_comment_starts_the_benchmarks_of_a_branch(
     runs = [call for call in calls if call[:2] == ["workflow", "run"]]
     ref = pull.get("head", head)["ref"]
     inputs = ["-f", "pull=7", "-f", "head=abc", "-f", f"arguments={started}"]
+    inputs += ["-f", f"labels=accepted\n{HOSTILE}"]
     expected = ["workflow", "run", "benchmarks.yml", "--repo", "a/b", "--ref", ref, *inputs]
     assert runs == ([] if started is None else [expected])
     assert not [*tmp_path.rglob("injected")]

@@ -142,7 +142,7 @@ def gate(
     settings = [*(overrides or ())]
     if budget is not None and not several:
         settings.append(f"measure.budget={budget}")
-    text = text_of_benches(bench, bench_id, package, others=(hosts, only, names != [LAST]))
+    text = text_of_benches(bench, bench_id, package, others=(hosts, names != [LAST]))
     if text:
         record = WITHOUT_FILE
     options = RunOptions(

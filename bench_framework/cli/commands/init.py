@@ -95,7 +95,8 @@ def init(
 
     In a crate, the scenario builds its binary. The binary, the features and the
     profile are read from `cargo metadata` and the sources. Each guess is printed.
-    For a library with benchmarks, it measures all of them, as `--bench all` does.
+    For a crate with benchmarks, without ARGS, it measures all of them, as `--bench
+    all` does; on a terminal, benchctl asks if the crate has a binary, too.
     `--registry` does the same for a released crate. On a terminal, benchctl
     asks for what is missing. Outside of a crate, it writes an example. It also
     writes the JSON Schema of scenarios, for editors, and prints the command with
@@ -134,8 +135,9 @@ def init(
     draft = crate_scenario.Draft("scenario")
     if crate_scenario.crate_above() or any(value is not None for value in given):
         terminal = sys.stdin.isatty() and sys.stderr.isatty() and not yes
-        draft = bench_scenario.draft_of_benches(options) or crate_scenario.draft_scenario(
-            options, _ask if terminal else None
+        ask = _ask if terminal else None
+        draft = bench_scenario.draft_of_benches(options, ask) or crate_scenario.draft_scenario(
+            options, ask
         )
     files = start_folder(folder, name=draft.name, text=draft.text or None, force=force)
     for subject, text in draft.guesses:

@@ -102,5 +102,5 @@ HARNESS: Final = Harness(
     read=_read,
     once=("--test",),
     crate="divan",
-    iterates=re.compile("divan::benchmark::"),
+    iterates=re.compile("divan::(?:benchmark::|thread_pool::TaskShared)"),
 )

@@ -111,7 +111,7 @@ def bisect(
             "`git bisect` searches merged branches", param_hint="--into-merges"
         )
     # The scenario must not change with the commit that is checked out.
-    text = text_of_benches(bench, bench_id, package, others=(file, only, step))
+    text = text_of_benches(bench, bench_id, package, others=(file, step))
     if not text and file is None:
         raise UsageError("BX100.no-file")
     console: Console = context.obj

@@ -37,7 +37,7 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.machine import fingerprint
 from bench_framework.model.result.judgement import WITH_BASELINE, Comparison, Judgement
 from bench_framework.scenario.revisions import HEAD, at_commits, at_revisions, cell_id
-from bench_framework.scenario.selection import select_cells
+from bench_framework.scenario.selection import BENCH_NAMES, select_cells
 from bench_framework.store import wire
 from bench_framework.store.layout import write_whole, writing
 from bench_framework.store.records import Record
@@ -333,7 +333,9 @@ def _planned(name: str, options: RunOptions, metric: str | None, budget: str | N
     plan = plan_given(name, options)
     require_outside(plan, options.results)
     source_of_revisions(plan)
-    cells = select_cells(plan, options.only) if options.only else plan.cells
+    cells, later = plan.cells, () if plan.benches is None else BENCH_NAMES
+    if options.only:
+        cells = select_cells(plan, options.only, later=later)
     roles = (Role.BASELINE, Role.CANDIDATE)
     measured = [c for c in cells if c.role in roles and not plan.variant(c.variant_id).experiment]
     if not measured:

@@ -143,8 +143,8 @@ def _overview(history: History) -> Table:
     columns = (
         Column("Configuration"),
         Column("Records", "right", drop=3),
-        Column(titled("First", form.unit), "decimal", drop=2),
-        Column(titled("Last", form.unit), "decimal"),
+        Column(titled("First level", form.unit), "decimal", drop=2),
+        Column(titled("Last level", form.unit), "decimal"),
         Column("Noise", "decimal", drop=1),
         Column("MDE", "decimal"),
         Column("Changes", "right"),

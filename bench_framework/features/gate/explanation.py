@@ -1,24 +1,35 @@
 """Why a candidate is worse: functions and counts that differ in counted runs of both sides."""
 
+import math
+import statistics
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 from bench_framework.compare import causes, functions
 from bench_framework.compare.build_changes import changes_between
 from bench_framework.compare.exact_metrics import COUNTING_RUN
 from bench_framework.compare.samples import collect
+from bench_framework.features.gate import outcome
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence
-from bench_framework.model.metrics import COUNTED, PEAK_RSS, WALL, is_exact
+from bench_framework.model.metrics import COUNTED, ITERATION, PEAK_RSS, WALL, is_exact
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build
-from bench_framework.model.result.gate import Explanation, Gating
+from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.store.journal import Contents
+
+MOST_MOVED: Final = 1.5
+"""Largest ratio of two times that counts as an effect of the place of code, by choice (docs/benches.md#moved-code)."""
+MOST_S_EACH: Final = 1e-9
+"""Longest time per instruction of a benchmark that does not mostly wait for memory or a device, by choice."""
 
 
 def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating:
     """Return the result with what differs in each candidate that is worse in a time or in a count.
 
+    A benchmark that executes the same instructions is no longer worse, unless the scenario says so.
     `records` are those of the passes, the last one first. The first one that counted a candidate explains it.
     """
     if not plan.judge.gate.explain:
@@ -29,7 +40,38 @@ def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating
         if pair.metric in COUNTED or not (is_exact(pair.metric) or pair.metric == PEAK_RSS)
     )
     slower = {pair.cell_id for pair in gating.in_state("worse") if pair.metric == WALL}
-    return replace(gating, explanations=tuple(_explanations(plan, worse, slower, records)))
+    gating = replace(gating, explanations=tuple(_explanations(plan, worse, slower, records)))
+    if plan.judge.gate.on_same_instructions == "fail":
+        return gating
+    moved = {p.cell_id for p in gating.in_state("worse") if _has_moved(p, records)}
+    reasons = (Reason(ReasonCode.SAME_INSTRUCTIONS),)
+    pairs = tuple(
+        replace(p, state="moved", reasons=reasons)
+        if p.state == "worse" and p.cell_id in moved
+        else p
+        for p in gating.pairs
+    )
+    return outcome.conclude(replace(gating, pairs=pairs), plan.judge.gate) if moved else gating
+
+
+def _has_moved(pair: GatedPair, records: Sequence[Contents]) -> bool:
+    """Return whether a benchmark executes the same instructions, which explain most of its time.
+
+    One that waits, or whose code the counts do not contain, takes longer than `MOST_S_EACH` for each of them.
+    """
+    ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
+    if pair.metric != ITERATION or max(ratios, default=math.inf) > MOST_MOVED:
+        return False
+    ids = pair.comparison.cell_id, pair.comparison.ref_cell_id
+    for c in records:
+        number = functions.same_instructions(ids, [*c.functions.values()], c.observations)
+        times = [
+            b.metric(ITERATION) for b in c.blocks if b.cell_id == pair.cell_id and not b.warmup
+        ]
+        known = [time for time in times if time is not None]
+        if number is not None and known:
+            return statistics.median(known) <= MOST_S_EACH * number
+    return False
 
 
 def _explanations(

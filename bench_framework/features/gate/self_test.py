@@ -123,9 +123,14 @@ def self_test_plan(plan: Plan, share: float, number: int, clock: str = "") -> Pl
     axis = Axis(AXIS, "run", tuple(AxisValue(name, name) for name in names), "Copy")
     builds = plan.programs_of(used)
     note = Note("Self-test", render("slower_copies", benches=plan.benches is not None))
-    pairs = plan.pairs_only().without_texts()
+    pairs, benches = plan.pairs_only().without_texts(), plan.benches
+    if benches is not None:
+        # The conditions about benchmarks apply after the builds.
+        words = filter(None, (benches.selection, policy.cells))
+        benches = replace(benches, selection=" ".join(words))
     return replace(
         pairs,
+        benches=benches,
         axes=(axis, *plan.axes),
         builds=builds,
         variants=used,

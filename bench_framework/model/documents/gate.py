@@ -4,7 +4,8 @@ They repeat fields of `Gating`, `SuitePage` and `SelfTest`, with labels and sent
 published format does not change with a class.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bench_framework.model.documents.comparison import ComparisonDocument
 from bench_framework.model.documents.plan import DocumentVersion
@@ -23,8 +24,11 @@ class PairDocument(ComparisonDocument):
     """A gated comparison."""
 
     state: PairState
-    """`worse` fails the gate. `accepted` is worse by an accepted change. `suspicious` is worse, but was not measured
+    """`worse` fails the gate. `accepted` is worse by an accepted change. `moved` is a benchmark
+    that takes longer with the same instructions, and passes. `suspicious` is worse, but was not measured
     again."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Value of each axis, without that of the revisions; empty in a file that an older version wrote."""
     text: str
     """The comparison in words; empty if a side has no value."""
     confirmation_verdict: Verdict | None

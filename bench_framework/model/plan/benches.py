@@ -24,6 +24,8 @@ class BenchPolicy:
     """Names of the bench targets."""
     only: tuple[str, ...] = ()
     """Patterns of the ids to measure, such as ``parse/*``, or ``!parse/*`` for all others; empty for all ids."""
+    selection: str = ""
+    """Selection of ``-k``, whose conditions about benchmarks apply as soon as their ids are known."""
     expanded: bool = False
     """True if the inputs of the plan are benchmarks."""
     calculated: bool = False

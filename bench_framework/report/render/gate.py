@@ -42,10 +42,13 @@ from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
-FULL_ROWS: Final = ("worse", "suspicious", "failed", "not-comparable", "not-judged", "accepted")
+FULL_ROWS: Final = (
+    *("worse", "suspicious", "failed", "not-comparable", "not-judged", "moved", "accepted"),
+)
 STATE_WORDS: Final = {
     "passed": "passed",
     "accepted": "worse, accepted",
+    "moved": "worse, same instructions",
     "worse": "worse",
     "suspicious": "possibly worse",
     "not-judged": "not judged",
@@ -71,6 +74,11 @@ _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
     EXIT_WORSE: ("worse",),
     EXIT_NOT_JUDGED: ("not-judged", "suspicious"),
 }
+_DESPITE: Final[dict[PairState, tuple[str, str]]] = {
+    "accepted": ("accepted change", "for the worse"),
+    "moved": ("benchmark", "worse with the same instructions"),
+}
+"""Things that are worse and do not fail the gate, by the state of their pairs."""
 MOST_NAMED: Final = 2
 """Largest number of comparisons that the heading names."""
 BOTH_SIDES: Final = "Baseline and candidates"
@@ -198,9 +206,11 @@ def page_of(
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
     to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
-    result, accepted = _result(plan, gating, change), len(gating.in_state("accepted"))
-    if gating.exit_code == EXIT_DONE and accepted:
-        result += f", with {counted(accepted, 'accepted change')} for the worse"
+    result = _result(plan, gating, change)
+    if gating.exit_code == EXIT_DONE:
+        for state, (thing, how_worse) in _DESPITE.items():
+            if number := len(gating.in_state(state)):
+                result += f", with {counted(number, thing)} {how_worse}"
     return GatePage(
         plan.name,
         record_id,
@@ -260,15 +270,20 @@ def _place(plan: Plan, cell_id: str) -> str:
     return f"{name}, {where}" if where else name
 
 
+def axis_values(plan: Plan, cell_id: str) -> dict[str, str]:
+    """Return the value of each axis of a configuration, without that of the revisions."""
+    arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
+    return {name: v for name, v in plan.values_of(plan.cell(cell_id)) if name not in arms}
+
+
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """Return the entry that accepts a pair, without reason and date.
 
     It accepts up to the larger end of the intervals: the estimate of a repetition varies within them.
     """
-    cell = plan.cell(pair.cell_id)
-    arms = {axis.name for axis in plan.axes[:1]} if plan.revisions else set[str]()
-    words = " ".join(condition(n, v) for n, v in plan.values_of(cell) if n not in arms)
-    words = words or condition("variant", plan.variant(cell.variant_id).label)
+    values = axis_values(plan, pair.cell_id)
+    variant = plan.variant(plan.cell(pair.cell_id).variant_id).label
+    words = " ".join(condition(n, v) for n, v in (values or {"variant": variant}).items())
     intervals = [c.shown for c in (pair.comparison, pair.again) if c and c.shown]
     ends = [interval.hi if interval.bounded else interval.ratio for interval in intervals]
     percent = math.ceil((max(ends, default=1.0) - 1) * 100)

@@ -8,7 +8,13 @@ from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.text.reasons import phrase_of
-from bench_framework.workflow.scenarios.crate_scenario import CrateOptions, Draft, crate_folder
+from bench_framework.workflow.scenarios.crate_scenario import (
+    BENCHES,
+    Ask,
+    CrateOptions,
+    Draft,
+    crate_folder,
+)
 from bench_framework.workflow.scenarios.request import flow
 
 
@@ -26,8 +32,10 @@ def bench_scenario(targets: Sequence[str], only: Sequence[str], package: str | N
     return _text(name, str(folder), bench, package)
 
 
-def draft_of_benches(options: CrateOptions) -> Draft | None:
-    """Return a scenario for all benchmarks of a library, `None` for other crates and with a command.
+def draft_of_benches(options: CrateOptions, ask: Ask | None = None) -> Draft | None:
+    """Return a scenario for all benchmarks of a crate, `None` without benchmarks and with a command.
+
+    If the crate has a binary, too, `ask` is called for what to measure.
 
     Raises `UsageError` (BX124): the folder is not a crate.
     """
@@ -38,11 +46,16 @@ def draft_of_benches(options: CrateOptions) -> Draft | None:
         crate = read_crate(folder, options.package)
     except CrateMissing:
         return None  # `draft_scenario` reports it
-    if crate.bins or not crate.benches:
+    choices = BENCHES, "binary"
+    if not crate.benches:
+        return None
+    if crate.bins and ask and ask(phrase_of(PhraseCode.MEASURED_PART), choices, BENCHES) != BENCHES:
         return None
     place = os.path.relpath(folder, options.folder.resolve())
     text = _text(crate.name, place, "all", options.package)
-    guesses = [("package", crate.name), ("benches", ", ".join(crate.benches))]
+    guesses = [("package", crate.name), (BENCHES, ", ".join(crate.benches))]
+    if crate.bins:
+        guesses.append((choices[1], phrase_of(PhraseCode.BINARY_LEFT_OUT, ", ".join(crate.bins))))
     return Draft(f"{crate.name}-benches", text, guesses, ("gate",))
 
 

@@ -24,12 +24,15 @@ from bench_framework.foreign import fault_of, read_regular
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario import feature_groups, scalars
+from bench_framework.scenario.crates import read_crate
 from bench_framework.scenario.document import suggest
 from bench_framework.text.reasons import phrase, phrase_of
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
 """Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
+BENCHES: Final = "benches"
+"""Subject of a guess about benchmarks."""
 Settings = Mapping[str, Mapping[str, Any]]
 """The values of an axis; the first one is the baseline's."""
 _LARGEST: Final = 1 << 20
@@ -114,6 +117,9 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
     draft.guesses.append(("package", f"{package.name} {package.version}{note}"))
     binary, note = choose_binary(package, options.binary, ask)
     draft.guesses.append(("binary", f"{binary}{note}"))
+    if options.registry is None and (benches := read_crate(package.folder).benches):
+        text = phrase_of(PhraseCode.BENCHES_LEFT_OUT, ", ".join(benches))
+        draft.guesses.append((BENCHES, text))
     words, path = _command(binary, options, ask)
     _add_text(draft, options, package, binary, words, path)
     return draft

@@ -19,6 +19,7 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import BenchTarget, Build
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.gate_policy import with_selected_benches
+from bench_framework.scenario.selection import meets_selection
 from bench_framework.text.names import first_items
 from bench_framework.text.reasons import phrase_of
 from bench_framework.workflow.setup.build_failures import require_builds
@@ -46,7 +47,7 @@ def with_benches(
     that do not exist are left out.
 
     Raises:
-        UsageError: BX270, a pattern of `only` selects nothing.
+        UsageError: BX270, a pattern of `only`, or the selection of ``-k``, matches no benchmark.
         BuildError: BX270, no benchmark can be measured on two sides; BX220, because one was not built.
     """
     policy = plan.benches
@@ -59,6 +60,9 @@ def with_benches(
     for item in plan.inputs:
         for target in policy.targets:
             _add_target(parts, plan, targets, item, target)
+    if not parts.inputs and parts.unselected:
+        known = first_items([*parts.unselected], MOST_NAMED, ", ")
+        raise UsageError("BX270.unselected", selection=policy.selection, known=known)
     if not parts.inputs:
         # A build without a log succeeded, or its program has no benchmarks.
         by_cargo = (build for build in builds if build.ok or build.log)
@@ -93,6 +97,8 @@ class _Parts:
     holes: list[Hole] = field(default_factory=list)
     lone: list[str] = field(default_factory=list)
     """Ids that only one side has."""
+    unselected: dict[str, None] = field(default_factory=dict)
+    """Ids that the selection of ``-k`` does not match."""
     round_s: float = 0.0
     """Usual duration of a round of all benchmarks."""
     replacements: dict[str, list[str]] = field(default_factory=dict)
@@ -113,6 +119,13 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
     for harness, name in dict.fromkeys(known):
         if not _selected(policy, name):
             continue
+        label = f"{target}: {name}" if len(policy.targets) > 1 else name
+        plain = item.dataset is None and not item.values
+        label = label if plain else f"{item.label}, {label}"
+        bench = Bench(target, harness, name)
+        if not meets_selection(policy.selection, bench, label):
+            parts.unselected[name] = None
+            continue
         values = (*item.values, *_values(policy, target, name))
         having = {
             id_ for id_, one in built.items() if one and one.harness == harness and name in one.ids
@@ -126,10 +139,7 @@ def _add_target(parts: _Parts, plan: Plan, targets: Benches, item: Input, target
             parts.holes.append(Hole((*plan.variant(sides[0].variant_id).values, *values), labels))
             parts.lone.append(name)
             continue
-        label = f"{target}: {name}" if len(policy.targets) > 1 else name
-        plain = item.dataset is None and not item.values
-        bench = Bench(target, harness, name)
-        given = Input(label if plain else f"{item.label}, {label}", values, None, bench)
+        given = Input(label, values, None, bench)
         parts.inputs.append(given)
         parts.replacements.setdefault(item.id, []).append(given.id)
         for cell in plan.cells_of(item.id):

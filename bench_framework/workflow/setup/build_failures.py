@@ -38,5 +38,6 @@ def require_builds(plan: Plan, builds: Sequence[Build]) -> None:
             v.label for v in plan.variants if v.build and replace(v.build, bin=spec.bin) == spec
         )
         key = "BX220.head" if head else "BX220.base"
-        raise build_failure(key, failed[0], label=next(labels))
+        several = len({v.values[1:] for v in plan.variants}) > 1  # without the axis of revisions
+        raise build_failure(key, failed[0], label=next(labels), several=several)
     raise build_failure("BX220.baseline", failed[0], label=baseline.label)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bench_framework.execution.benches import HARNESSES
 from bench_framework.execution.counting.callgrind import FunctionCosts, differing
 from bench_framework.execution.symbols import grouped_name
 from bench_framework.model.record.functions import CallCount, FunctionCost
@@ -145,6 +146,12 @@ def test_the_functions_of_an_iteration_are_those_below_the_functions_of_the_harn
     # The iteration calls malloc. What the harness does in it, or before it, is not in the record.
     assert counted.left_out == 980
     assert costs.of_iteration("c", 1, "bench", re.compile("divan::"), "divan") is None
+
+
+def test_the_function_of_divan_into_which_an_iteration_is_inlined_is_counted() -> None:
+    iterates = HARNESSES["divan"].iterates
+    assert iterates.match("divan::thread_pool::TaskShared::new::call")
+    assert not iterates.match("divan::thread_pool::ThreadPool::drop_threads")
 
 
 def test_copies_of_a_generic_function_are_one_and_the_program_has_no_module() -> None:

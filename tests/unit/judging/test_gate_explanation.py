@@ -2,19 +2,24 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from bench_framework.features.gate import compute as gate, plans
-from bench_framework.features.gate.explanation import _is_split, _known
+from bench_framework.features.gate.explanation import _is_split, _known, explained
 from bench_framework.model.facts.causes import CauseEvidence, Explained, PartKind, TimePart
-from bench_framework.model.metrics import WAITS
+from bench_framework.model.metrics import ITERATION, WAITS
 from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.functions import FunctionCost, FunctionCounts
 from bench_framework.model.record.run import Block
+from bench_framework.model.result.gate import GatedPair, Gating
+from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render
 from bench_framework.workflow import run
 from bench_framework.workflow.run_options import RunContext
-from tests.build import require
+from tests.build import make_block, require
 from tests.unit.judging.conftest import Study, gate_policy, log_normal_timing
 
 
@@ -107,3 +112,43 @@ def test_the_line_has_all_parts_of_the_time() -> None:
     assert render("explanation", None, None, None, place) == (
         "of the time difference, waiting 55\u202f% (for what: unknown), user time 43\u202f%"
     )
+
+
+@pytest.mark.parametrize(
+    ("expected", "ratio", "second", "options"),
+    [
+        ("moved", 1.2, 1e-6, {}),
+        ("worse", 1.2, 1e-6, {"on_same_instructions": "fail"}),
+        ("worse", 1.2, 1e-6, {"parse": 4001}),  # a division in place of a shift would be one, too
+        ("worse", 1.2, 1e-6, {"parse": 0}),  # not counted
+        ("worse", 1.2, 1e-5, {}),  # it waits for most of its time, or was counted in part
+        ("worse", 1.8, 1e-6, {}),  # more than the place of code explains
+        ("worse", 1.2, 1e-6, {"metric": "wall"}),
+    ],
+)
+def test_a_benchmark_with_the_same_instructions_has_moved(
+    expected: str, ratio: float, second: float, options: dict[str, Any]
+) -> None:
+    given: dict[str, Any] = {
+        "on_same_instructions": "warn",
+        "parse": 4000,
+        "metric": ITERATION,
+    } | options
+    policy = gate_policy(iteration=0.02, on_same_instructions=given["on_same_instructions"])
+    example = Study(rounds=1, policy=policy)
+    new, old = (example.cell(arm).id for arm in "ba")
+    interval = Interval(ratio, ratio - 0.05, ratio + 0.05, 0.95)
+    limits = Thresholds(0.02, 0.0)
+    c = Comparison.unjudged(new, old, given["metric"], "headline", limits)
+    c = replace(c, verdict=Verdict.WORSE, shown=interval)
+    pair = GatedPair(new, given["metric"], 0.02, "worse", c, again=c)
+    gating = Gating((pair,), 0.01, 1, 1, 12, 1, ())
+    block = make_block(0, 1, 0, new, 1.0, metrics={ITERATION: second})
+    contents = example.contents([block])
+    for cell_id, number in ((new, given["parse"]), (old, 4000)):
+        costs = (FunctionCost("c::parse", "", number, 1),)
+        if number:
+            contents.functions[cell_id, 1] = FunctionCounts(cell_id, 1, costs)
+    result = explained(example.plan, gating, [contents])
+    assert [p.state for p in result.pairs] == [expected]
+    assert result.exit_code == (0 if expected == "moved" else 1)

@@ -258,6 +258,26 @@ def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportD
     assert require(cells[3].drawn).ratio == pytest.approx(1 / require(lower[3].drawn).ratio)
 
 
+def test_an_exact_metric_of_the_gate_has_a_column_with_its_change(data: ReportData) -> None:
+    item = data.plan.inputs[-1]
+    counts = {cell.id: 2e6 + 1e4 * n for n, cell in enumerate(data.arms(item.id))}
+    peak = require(data.summary(data.arms(item.id)[0].id, "peak_rss"))
+    rows = (
+        replace(peak, cell_id=cell_id, metric="instructions", median=n, lo=n, hi=n)
+        for cell_id, n in counts.items()
+    )
+    counted = with_judgement(data, summaries=(*data.judgement.summaries, *rows))
+    assert len(main_table(counted, item, "x").columns) == 6
+    margins: dict[str, Any] = {"instructions": 0.01}
+    gate = replace(data.plan.judge.gate, **margins)
+    gated = with_plan(counted, judge=replace(data.plan.judge, gate=gate))
+    table = main_table(gated, item, "x")
+    assert table.columns[4].title == "Instructions, million"
+    baseline = next(r for r in table.rows if r.cells[2].text == "baseline")
+    assert baseline.cells[4].text == "2.00"
+    assert row(table, "smol+jemalloc").cells[4].text == "2.04 (+2.0\u202f%)"
+
+
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
     holes = 3 * (Hole((), Reason(ReasonCode.UNSELECTED, "io=mmap")),)
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))

@@ -118,15 +118,6 @@ def test_a_mistake_about_benchmarks_has_its_own_message(
     assert (matching[0].fix or "").startswith(fix)
 
 
-@pytest.mark.parametrize("name", ["benchmark", "input"])
-def test_a_selection_before_the_build_names_no_benchmarks(loads: Loads, name: str) -> None:
-    with pytest.raises(ScenarioError) as caught:
-        expand(loads("worker: {crate: c, bench: all}\n", head=HEAD), only=f"{name}=scan")
-    (problem,) = caught.value.problems
-    assert problem.message.startswith(f"`{name}` cannot select benchmarks here")
-    assert problem.fix == "use `only` of `worker.bench`, or --id with --bench"
-
-
 def test_a_crate_without_bench_targets_is_refused(refuses: Refuses, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "Cargo.toml").write_text('[package]\nname = "d"\nversion = "0.1.0"\n')
