@@ -28,7 +28,7 @@ KEYS_OF_ANY_BUILD = ("revision", "patch")
 """Keys that change the sources, and not what only cargo knows."""
 PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
 """Keys that change the program, also those for programs that are not built."""
-RUN_KEYS = ("command", "args", "env", "cpus", "cache")
+RUN_KEYS = ("command", "args", "env", "cpus", "cache", "calls")
 
 
 @dataclass(frozen=True, slots=True)
