@@ -37,16 +37,17 @@ def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
 
 
 def two_commands(view: SummaryView, item: Input) -> list[Claim]:
-    """Return whether the second of two commands is faster, which is the question of `benchctl ab`."""
+    """Return whether the second of two commands is faster or both are equal, the question of `benchctl ab`."""
     baseline = view.plan.baseline_cell(item.id)
     others = [c.id for c in view.compared(item.id) if baseline and c.id != baseline.id]
     if not view.plan.compares_commands or len(view.plan.variants) != len(others) + 1 or others[1:]:
         return []
     pairs = [view.pair(other, baseline.id) for other in others] if baseline else []
     return [
-        view.claim(pair, facts.HeadlineAnswer(says=_says("better", pair.verdict)))
+        view.claim(pair, facts.HeadlineAnswer(says="equal" if equal else says))
         for pair in pairs
         if pair is not None
+        for equal, says in [(pair.verdict is Verdict.EQUIVALENT, _says("better", pair.verdict))]
     ]
 
 

@@ -45,15 +45,14 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
     behind = [c for c in compared_ids if c not in group.cell_ids]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = view.pair(candidate, baseline.id, metric)
+    tied = [c for c in (leader, *others) if c != baseline.id]
     fact = facts.Best(
         members=view.labels((leader, *others)),
         is_baseline=leader == baseline.id,
         leading=leading,
-        of_two=leader == baseline.id and len(compared_ids) == len((leader, candidate)),
+        of_two=len(compared_ids) == len((candidate, baseline)),
         among=view.choice(),
-        equivalent_within=_equivalent_within(view, baseline.id, others)
-        if leader == baseline.id
-        else None,
+        equivalent_within=_equivalent_within(view, baseline.id, tied),
         some_better=any(
             pair is not None and pair.verdict.better
             for c in view.compared(group.input_id)

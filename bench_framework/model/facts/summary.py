@@ -28,13 +28,13 @@ class Best(Fact, kind="main"):
     leading: bool = False
     """True for the input that the summary is about."""
     of_two: bool = False
-    """True if there are only this baseline and the variant of the claim."""
+    """True if there are only the baseline and the variant of the claim."""
     among: tuple[str, ...] = ()
     """The values to which the scenario restricts the choice."""
     some_better: bool = False
     """True if a variant is significantly better than the baseline, also if the first one has no verdict."""
     equivalent_within: float | None = None
-    """The margin within which the first one, the baseline, is equivalent to all other members."""
+    """The margin within which all members are equivalent to the baseline."""
     costs: tuple[Evidence, ...] = ()
 
     @property

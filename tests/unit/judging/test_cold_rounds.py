@@ -84,7 +84,7 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(arm
     assert median.min > 0.05
     claims = [c for c in judgement.claims if c.kind == "main"]
     assert claims[0].scope == (("cache", "cold"),)
-    assert claims[0].fact == Best(members=("b",), leading=True, some_better=True)
+    assert claims[0].fact == Best(members=("b",), leading=True, of_two=True, some_better=True)
     assert claims[0].estimate == pytest.approx(0.9, abs=0.001)
 
 
