@@ -151,12 +151,11 @@ def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
         return []
     count, base = len(pairs), view.label(baseline.id)
     better = [c for c, pair in pairs.items() if pair.verdict.better]
-    if not better:
-        return [Claim("", metric=view.metric, fact=facts.SingleChanges(count=count, base=base))]
-    first, *others = [c for c in view.leaders(group) if c in better] or better[:1]
-    members = view.labels((first, *others))
-    fact = facts.SingleChanges(count=count, base=base, members=members)
-    return [view.statement(pairs[first], fact)]
+    best = [c for c in view.leaders(group) if c in better] or better[:1]
+    fact = facts.SingleChanges(count=count, base=base, members=view.labels(best))
+    if not best and count > 1:
+        return [Claim("", metric=view.metric, fact=fact)]
+    return [view.statement(pairs[best[0]] if best else next(iter(pairs.values())), fact)]
 
 
 def scaling(view: SummaryView, _: Input) -> list[Claim]:

@@ -56,7 +56,7 @@ class LadderTotal(Fact, kind="answer", form="ladder"):
 
 
 class SingleChanges(Fact, kind="answer", form="single_changes"):
-    """The best of single changes to the baseline, which is the claim's comparison, or none."""
+    """The best of single changes to the baseline, or the only one, which is the claim's comparison, or none."""
 
     count: int
     base: str
