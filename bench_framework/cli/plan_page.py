@@ -169,8 +169,8 @@ def _cold(plan: Plan) -> str:
         return ""
     return (
         f"cold before every run of {cold} of {counted(len(plan.cells), 'configuration')}: the "
-        "input is evicted from the page cache, and this is verified; a configuration with a run "
-        "that was not cold is not compared"
+        "input is evicted from the page cache, and this is verified; runs that were not cold do "
+        "not count"
     )
 
 

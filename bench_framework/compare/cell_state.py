@@ -9,7 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from bench_framework.compare.samples import VOID_SHARE, Sample, cache_unverified
+from bench_framework.compare.samples import (
+    UNVERIFIED_SHARE,
+    VOID_SHARE,
+    Sample,
+    cache_unverified,
+)
 from bench_framework.model.facts import Coverage
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import CacheState, Cell, Plan, Role
@@ -169,15 +174,14 @@ def _state(
         return CellState(cell.id, "not-started", 0, 0, Reason(ReasonCode.NO_ROUND))
     effective = effective_modes(sample)
     state = CellState(cell.id, "measured", len(sample.runs), len(sample.void), effective=effective)
-    if sample.failed:  # by failures, an unverified cache, or both
-        failed = [b for b in sample.blocks if b.void]
-        good = [b for b in sample.blocks if not b.void]
-        unverified = any(b.round in sample.void for b in good)
-        if unverified and len(failed) <= VOID_SHARE * sample.rounds:
-            return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
+    failed = [b for b in sample.blocks if b.void]
+    if len(failed) > VOID_SHARE * sample.rounds:
         parts = failed[0].failure, failed[0].round, len(failed), sample.rounds
         reason = Reason(ReasonCode.FAILED_IN_ROUNDS, parts)
         return replace(state, state="failed", reason=reason)
+    if len(sample.void) > UNVERIFIED_SHARE * sample.rounds:
+        good = [b for b in sample.blocks if not b.void]
+        return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
     if (other := _other_output(sample, expected)) is not None:
         return replace(state, state="other-output", reason=other)
     cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])

@@ -12,7 +12,9 @@ from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 
 VOID_SHARE: Final = 0.05
-"""A cell with a larger share of void rounds has failed (`docs/method.md#schedule`)."""
+"""A cell with a larger share of failed rounds has failed (`docs/method.md#schedule`)."""
+UNVERIFIED_SHARE: Final = 0.2
+"""A cell with a larger share of void rounds, of which most had another page cache, is not compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,6 @@ class Sample:
     def rounds(self) -> int:
         """Return the number of rounds, including void ones."""
         return len(self.runs) + len(self.void)
-
-    @property
-    def failed(self) -> bool:
-        """Return whether more than 5 % of the rounds are void."""
-        return bool(self.void) and len(self.void) > VOID_SHARE * self.rounds
 
     def values(self, metric: Metric) -> Mapping[int, float]:
         """Return round → value of a metric; empty if it was not measured."""

@@ -2,15 +2,19 @@
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
+from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.failures import block_event, failure_event, place_of, repeat
+from bench_framework.execution.process import Finished
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
+from bench_framework.foreign import text_of
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.record.run import Answer, Block, Event
@@ -20,6 +24,8 @@ from bench_framework.text.errors import amended
 from bench_framework.text.numbers import format_percent
 from bench_framework.text.reasons import phrase_of
 
+STRACE: Final = ("strace", "-f", "--seccomp-bpf", "-qq", "-c", "-e", "signal=none", "-e")
+"""Command that counts system calls and their errors, and stops the program only at those that it counts."""
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
 
@@ -39,6 +45,9 @@ class BlockChecks:
             block, events = self._handle_failure(state, target, block)
         else:
             block, events = self._check_answer(state, target, block)
+            if block.status == "ok" and target.cell.calls:
+                block, event = self._check_calls(state, target, block)
+                events += state.new_event(event) if event else []
         if event := cache_event(target, block):
             events += state.new_event(event)
         if block.left and target.cell.role is not Role.CONTROL:
@@ -51,6 +60,36 @@ class BlockChecks:
             event = block_event(key, "error", target, block, reasons=reasons, id=name)
             events += state.new_event(event)
         return block, events
+
+    def _check_calls(
+        self, state: InputProgress, target: Target, block: Block
+    ) -> tuple[Block, Event | None]:
+        """Return the block, failed if a declared system call never succeeds, and the event of this or of no check.
+
+        The first good block of a cell is followed by one run under strace. That of a control has the same program.
+        """
+        earlier = state.blocks.get(block.cell_id, [])
+        if target.cell.role is Role.CONTROL or any(b.status == "ok" for b in earlier):
+            return block, None
+        calls, limit_s = target.cell.calls, self.record.plan.measure.timeout_s
+
+        def under(folder: Path) -> Sequence[str]:
+            return [*STRACE, f"trace={','.join(calls)}", "-o", f"{folder}/calls", "--"]
+
+        def read(folder: Path, _: Finished) -> str:
+            return text_of(folder / "calls")
+
+        runner = SingleRunner(self.reader.launcher, self.reader.policy, limit_s)
+        outcome = runner.run(target, None, limit_s, under=under, read=read)
+        if outcome.status != "ok":
+            reason = outcome.message
+            return block, block_event("BX353", "warning", target, block, reason=reason)
+        absent = ", ".join(call for call in calls if not successes(outcome.output, call))
+        if not absent:
+            return block, None
+        event = block_event("BX219", "error", target, block, calls=absent)
+        reason = phrase_of(PhraseCode.NO_CALL, absent)
+        return replace(block, status="failed", message=reason), event
 
     def _handle_failure(
         self, state: InputProgress, target: Target, block: Block
@@ -180,6 +219,15 @@ class BlockChecks:
         difference = self._difference(target)
         event = other_output_event(target, block, first, target.cell.label, difference)
         return block, state.new_event(varying_answer_event(target.cell, event, difference))
+
+
+def successes(table: str, call: str) -> int:
+    """Return how often a system call succeeded, from the table of ``strace -c``."""
+    for line in table.splitlines():
+        words = line.split()  # % time, seconds, usecs/call, calls, errors if there are any, name
+        if words[-1:] == [call]:
+            return int(words[3]) - sum(map(int, words[4:-1]))
+    return 0
 
 
 def forget_answers(record: Record, state: InputProgress) -> None:

@@ -30,6 +30,7 @@ class PhraseCode(StrEnum):
     ANSWERS_VARY = "answers-vary"
     OTHER_THAN_TIMED = "other-than-timed"
     STDERR_NOT_STORED = "stderr-not-stored"
+    NO_CALL = "no-call"
 
     # A state of the page cache that was not verified.
     PAGES_NOT_REPORTED = "pages-not-reported"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.published import Outcome
-from bench_framework.model.plan.plan import Input
+from bench_framework.model.plan.plan import Input, Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Bullets, Sentence
 from bench_framework.report.context import ReportData
 from bench_framework.text.write import brief, lead
@@ -84,3 +85,10 @@ def nothing_better(data: ReportData) -> bool:
     groups = [g for item in data.plan.inputs if (g := data.best(item.id)) is not None]
     all_best = (len(g.cell_ids) >= len(data.measured(g.input_id)) for g in groups)
     return bool(groups) and all(all_best)
+
+
+def all_equal(data: ReportData) -> bool:
+    """Return whether every variant is equivalent to the baseline in the main metric, on each input."""
+    cells = (c for item in data.plan.inputs for c in data.measured(item.id))
+    compared = [data.comparison(c.id, data.metric) for c in cells if c.role is Role.CANDIDATE]
+    return bool(compared) and all(c and c.verdict is Verdict.EQUIVALENT for c in compared)

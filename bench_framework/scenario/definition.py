@@ -28,7 +28,7 @@ KEYS_OF_ANY_BUILD = ("revision", "patch")
 """Keys that change the sources, and not what only cargo knows."""
 PROGRAM_KEYS = (*BUILD_KEYS, "preload_allocator")
 """Keys that change the program, also those for programs that are not built."""
-RUN_KEYS = ("command", "args", "env", "cpus", "cache")
+RUN_KEYS = ("command", "args", "env", "cpus", "cache", "calls")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,13 @@ class AxisView:
     def is_size(self) -> bool:
         """True if every value is a size."""
         return all(map(is_size, self.settings))
+
+    @property
+    def is_page_cache(self) -> bool:
+        """True if the values differ in the page cache only."""
+        given = self.settings.values()
+        only = all(s.model_fields_set <= {"cache", "label", "about"} for s in given)
+        return only and len({s.cache for s in given}) > 1
 
     def changes(self, keys: tuple[str, ...]) -> bool:
         """Return whether any value sets one of these keys."""
@@ -98,7 +105,10 @@ class Scenario:
         axes = {}
         for name, form in self.spec.axes.items():
             axis = AxisView(name, "input" if name in of_input else "run", *settings_of(form))
-            if self.spec.server is not None and self._only_of_client(axis):
+            load = self.spec.server is not None and self._only_of_client(axis)
+            # A baseline that names a page cache is compared with runs of the other ones.
+            state = axis.is_page_cache and not any(name in given for given in self.spec.baseline)
+            if load or state:
                 axis = replace(axis, kind="input")
             builds = axis.kind == "run" and (axis.changes(PROGRAM_KEYS) or name in of_build)
             axes[name] = replace(axis, kind="build") if builds else axis

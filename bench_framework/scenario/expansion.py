@@ -268,6 +268,7 @@ class Expansion:
             cache=cache,
             shell=spec.shell,
             server=self._server(values, settings),
+            calls=unique(name for setting in settings for name in setting.calls),
         )
 
     def _command(self, values: Mapping[str, str], settings: Sequence[Setting]) -> tuple[Word, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
 from bench_framework.errors import Problem, ScenarioError
 from bench_framework.model.metrics import ITERATION
@@ -104,16 +104,9 @@ def _choices(scenario: Scenario, expansion: Expansion) -> tuple[Values, ...]:
     """
     if scenario.spec.choose_from:
         return tuple(tuple(given.items()) for given in scenario.spec.choose_from)
-    fixed = []
-    for name, value in expansion.baseline.values:
-        given = scenario.axes[name].settings.values()
-        if len({s.cache for s in given}) > 1 and all(s.model_fields_set <= _CACHE for s in given):
-            fixed.append((name, value))
-    return (tuple(fixed),) if fixed else ()
-
-
-_CACHE: Final = {"cache", "label", "about"}
-"""Keys of the values of an axis that differ in the page cache only."""
+    values = expansion.baseline.values
+    fixed = tuple((name, value) for name, value in values if scenario.axes[name].is_page_cache)
+    return (fixed,) if fixed else ()
 
 
 def _select(

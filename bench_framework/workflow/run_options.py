@@ -40,6 +40,8 @@ QUICK: Final = (
     "measure.sessions=1",
 )
 """The overrides of ``--quick``."""
+RESULTS: Final = Path("results")
+"""The default folder of the records."""
 DIGEST: Final = re.compile("[0-9a-fA-F]{16,64}")
 """A digest in hexadecimal digits, or its beginning."""
 _TARGETS: Final = ("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME")
@@ -70,7 +72,7 @@ class RunOptions:
         text: text of the scenario if a command makes it, so that it has no file.
     """
 
-    results: Path = Path("results")
+    results: Path = RESULTS
     only: str | None = None
     overrides: Sequence[str] = ()
     fresh: bool = False
@@ -207,6 +209,9 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
     if options.idle is not None and not 0 < options.idle < float("inf"):
         raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
     plan = plan_given(name, options)
+    if not plan.invocation.words and options.results != RESULTS:
+        given = replace(plan.invocation, results=str(options.results))
+        plan = replace(plan, invocation=given)
     require_outside(plan, options.results)
     require_digest(plan, options.expect)
     if options.base is not None and not options.base.strip():

@@ -152,9 +152,11 @@ def _measure(job: Job, place: Path, observer: _Stream) -> JobResult:
 
     plan = plan_run(job.scenario, job.options)
     gate = replace(plan.judge.gate, accepted=job.accepted)  # the client reads it
+    # The folder of this machine's records is not that of the client.
+    fleet = replace(plan.invocation, results="", scheduler=job.scheduler, host=job.context.host)
     plan = replace(
         plan,
-        invocation=replace(plan.invocation, scheduler=job.scheduler, host=job.context.host),
+        invocation=fleet,
         judge=replace(plan.judge, gate=gate),
     )
     text = find_scenario(job.scenario).read_text(encoding="utf-8")

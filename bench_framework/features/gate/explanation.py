@@ -20,8 +20,8 @@ from bench_framework.model.record.run import Build
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.store.journal import Contents
 
-MOST_MOVED: Final = 1.5
-"""Largest ratio of two times that counts as an effect of the place of code, by choice (docs/benches.md#moved-code)."""
+MOST_SLOWER: Final = 1.5
+"""Largest ratio of times of the same instructions that can pass, by choice (docs/benches.md#same-instructions)."""
 MOST_S_EACH: Final = 1e-9
 """Longest time per instruction of a benchmark that does not mostly wait for memory or a device, by choice."""
 
@@ -29,7 +29,7 @@ MOST_S_EACH: Final = 1e-9
 def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating:
     """Return the result with what differs in each candidate that is worse in a time or in a count.
 
-    A benchmark that executes the same instructions is no longer worse, unless the scenario says so.
+    A benchmark that executes the same instructions is no longer worse if the scenario says so.
     `records` are those of the passes, the last one first. The first one that counted a candidate explains it.
     """
     if not plan.judge.gate.explain:
@@ -43,24 +43,24 @@ def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating
     gating = replace(gating, explanations=tuple(_explanations(plan, worse, slower, records)))
     if plan.judge.gate.on_same_instructions == "fail":
         return gating
-    moved = {p.cell_id for p in gating.in_state("worse") if _has_moved(p, records)}
+    same = {p.cell_id for p in gating.in_state("worse") if _has_same_instructions(p, records)}
     reasons = (Reason(ReasonCode.SAME_INSTRUCTIONS),)
     pairs = tuple(
-        replace(p, state="moved", reasons=reasons)
-        if p.state == "worse" and p.cell_id in moved
+        replace(p, state="same-instructions", reasons=reasons)
+        if p.state == "worse" and p.cell_id in same
         else p
         for p in gating.pairs
     )
-    return outcome.conclude(replace(gating, pairs=pairs), plan.judge.gate) if moved else gating
+    return outcome.conclude(replace(gating, pairs=pairs), plan.judge.gate) if same else gating
 
 
-def _has_moved(pair: GatedPair, records: Sequence[Contents]) -> bool:
+def _has_same_instructions(pair: GatedPair, records: Sequence[Contents]) -> bool:
     """Return whether a benchmark executes the same instructions, which explain most of its time.
 
     One that waits, or whose code the counts do not contain, takes longer than `MOST_S_EACH` for each of them.
     """
     ratios = [c.shown.ratio for c in (pair.comparison, pair.again) if c and c.shown]
-    if pair.metric != ITERATION or max(ratios, default=math.inf) > MOST_MOVED:
+    if pair.metric != ITERATION or max(ratios, default=math.inf) > MOST_SLOWER:
         return False
     ids = pair.comparison.cell_id, pair.comparison.ref_cell_id
     for c in records:

@@ -52,7 +52,9 @@ def gate_change(gating: Gating, policy: GatePolicy) -> ChangeKind:
 def _change(pair: GatedPair) -> ChangeKind:
     """Return the change of a pair of a gate that passed."""
     verdict = (pair.again or pair.comparison).verdict
-    tolerated = pair.state in ("accepted", "moved") or (pair.state == "passed" and verdict.worse)
+    tolerated = pair.state in ("accepted", "same-instructions") or (
+        pair.state == "passed" and verdict.worse
+    )
     same = verdict is Verdict.EQUIVALENT or BUILT_ALIKE in pair.reasons
     if same or tolerated:
         return ChangeKind.SAME
@@ -141,7 +143,7 @@ def _unjudged(gating: Gating, policy: GatePolicy) -> Iterator[Reason]:
     open_ = [pair for pair in judgeable if pair.state == "not-judged"]
     unconfirmed = [pair for pair in open_ if pair.again is not None and not pair.unstable]
     yield from _counted(ReasonCode.PAIRS_INCONCLUSIVE, unconfirmed, first, second)
-    compared = gating.in_state("passed", "accepted", "moved", "worse")
+    compared = gating.in_state("passed", "accepted", "same-instructions", "worse")
     if len(compared) < policy.min_compared:
         yield Reason(ReasonCode.TOO_FEW_COMPARED, (len(compared), policy.min_compared))
     if policy.on_inconclusive == "fail":

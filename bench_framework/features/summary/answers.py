@@ -37,16 +37,17 @@ def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
 
 
 def two_commands(view: SummaryView, item: Input) -> list[Claim]:
-    """Return whether the second of two commands is faster, which is the question of `benchctl ab`."""
+    """Return whether the second of two commands is faster or both are equal, the question of `benchctl ab`."""
     baseline = view.plan.baseline_cell(item.id)
     others = [c.id for c in view.compared(item.id) if baseline and c.id != baseline.id]
     if not view.plan.compares_commands or len(view.plan.variants) != len(others) + 1 or others[1:]:
         return []
     pairs = [view.pair(other, baseline.id) for other in others] if baseline else []
     return [
-        view.claim(pair, facts.HeadlineAnswer(says=_says("better", pair.verdict)))
+        view.claim(pair, facts.HeadlineAnswer(says="equal" if equal else says))
         for pair in pairs
         if pair is not None
+        for equal, says in [(pair.verdict is Verdict.EQUIVALENT, _says("better", pair.verdict))]
     ]
 
 
@@ -150,12 +151,11 @@ def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
         return []
     count, base = len(pairs), view.label(baseline.id)
     better = [c for c, pair in pairs.items() if pair.verdict.better]
-    if not better:
-        return [Claim("", metric=view.metric, fact=facts.SingleChanges(count=count, base=base))]
-    first, *others = [c for c in view.leaders(group) if c in better] or better[:1]
-    members = view.labels((first, *others))
-    fact = facts.SingleChanges(count=count, base=base, members=members)
-    return [view.statement(pairs[first], fact)]
+    best = [c for c in view.leaders(group) if c in better] or better[:1]
+    fact = facts.SingleChanges(count=count, base=base, members=view.labels(best))
+    if not best and count > 1:
+        return [Claim("", metric=view.metric, fact=fact)]
+    return [view.statement(pairs[best[0]] if best else next(iter(pairs.values())), fact)]
 
 
 def scaling(view: SummaryView, _: Input) -> list[Claim]:

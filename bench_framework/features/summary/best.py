@@ -17,7 +17,7 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
 from bench_framework.model.metrics import CPU, PEAK_RSS
-from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode
+from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.result.judgement import BestGroup, Comparison
 from bench_framework.model.verdict import Verdict
 
@@ -45,15 +45,14 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
     behind = [c for c in compared_ids if c not in group.cell_ids]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = view.pair(candidate, baseline.id, metric)
+    tied = [c for c in (leader, *others) if c != baseline.id]
     fact = facts.Best(
         members=view.labels((leader, *others)),
         is_baseline=leader == baseline.id,
         leading=leading,
-        of_two=leader == baseline.id and len(compared_ids) == len((leader, candidate)),
+        of_two=len(compared_ids) == len((candidate, baseline)),
         among=view.choice(),
-        equivalent_within=_equivalent_within(view, baseline.id, others)
-        if leader == baseline.id
-        else None,
+        equivalent_within=_equivalent_within(view, baseline.id, tied),
         some_better=any(
             pair is not None and pair.verdict.better
             for c in view.compared(group.input_id)
@@ -180,9 +179,10 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
     measured = view.compared(group.input_id)
     pairs = [view.pair(cell, other.id, group.metric) for other in measured if other.id != cell]
     fact = facts.Recommendation(
-        ties=tuple(_tie(view, cell, criterion, members) for criterion, members in ties),
+        ties=tuple(
+            tie for criterion, members in ties for tie in _ties(view, cell, criterion, members)
+        ),
         flawed=view.labels(flawed),
-        equivalent_within=_equivalent_within(view, cell, [c for _, tied in ties for c in tied]),
         is_baseline=baseline is not None and baseline.id == cell,
         beats_all=all(pair is not None and pair.verdict.better for pair in pairs),
         among=view.choice(),
@@ -194,11 +194,26 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
     return claim, fact
 
 
-def _tie(view: SummaryView, cell: str, criterion: Criterion, members: Sequence[str]) -> facts.Tie:
-    measured = (cell, *members) if len(members) == 1 else (cell,)
-    amounts = [view.amount(c) for c in measured] if criterion == "memory" else []
-    memory = tuple(amount for amount in amounts if amount is not None)
-    return facts.Tie(members=view.labels(members), criterion=criterion, memory=memory)
+def _ties(
+    view: SummaryView, cell: str, criterion: Criterion, members: Sequence[str]
+) -> Iterator[facts.Tie]:
+    """Yield the members that are equivalent to the recommended one, unstable or inconclusive, each kind together."""
+    kinds = defaultdict[tuple[float | None, bool], list[str]](list)
+    for member in members:
+        pair = view.pair(member, cell)
+        unstable = pair is not None and pair.reason == UNSTABLE
+        kinds[_equivalent_within(view, cell, [member]), unstable].append(member)
+    for (margin, unstable), alike in kinds.items():
+        measured = (cell, *alike) if len(alike) == 1 else (cell,)
+        amounts = [view.amount(c) for c in measured] if criterion == "memory" else []
+        memory = tuple(amount for amount in amounts if amount is not None)
+        yield facts.Tie(
+            members=view.labels(alike),
+            criterion=criterion,
+            memory=memory,
+            margin=margin,
+            unstable=unstable,
+        )
 
 
 def _choice(view: SummaryView, group: BestGroup) -> _Choice:

@@ -24,8 +24,8 @@ class PairDocument(ComparisonDocument):
     """A gated comparison."""
 
     state: PairState
-    """`worse` fails the gate. `accepted` is worse by an accepted change. `moved` is a benchmark
-    that takes longer with the same instructions, and passes. `suspicious` is worse, but was not measured
+    """`worse` fails the gate. `accepted` is worse by an accepted change. `same-instructions` is a
+    benchmark that takes longer with the same instructions, and passes. `suspicious` is worse, but was not measured
     again."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Value of each axis, without that of the revisions; empty in a file that an older version wrote."""

@@ -7,7 +7,7 @@ from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.fact import Fact
 from bench_framework.model.verdict import Share
 
-Reply = Literal["", "yes", "no", "open"]
+Reply = Literal["", "yes", "no", "equal", "open"]
 GrowthKind = Literal["answer", "summary"]
 
 
@@ -45,8 +45,8 @@ class HeadlineAnswer(Fact, kind="answer", form="headline"):
     """The contrast that the scenario names as the answer to its question: the comparison of the claim."""
 
     says: Reply
-    """``yes`` if the verdict is the one with which the answer is "yes"; ``open`` without a verdict. Empty if
-    the question is not one of yes or no."""
+    """``yes`` if the verdict is the one with which the answer is "yes"; ``open`` without a verdict; ``equal`` if
+    two commands are equivalent. Empty if the question is not one of yes or no."""
 
 
 class LadderTotal(Fact, kind="answer", form="ladder"):
@@ -56,7 +56,7 @@ class LadderTotal(Fact, kind="answer", form="ladder"):
 
 
 class SingleChanges(Fact, kind="answer", form="single_changes"):
-    """The best of single changes to the baseline, which is the claim's comparison, or none."""
+    """The best of single changes to the baseline, or the only one, which is the claim's comparison, or none."""
 
     count: int
     base: str

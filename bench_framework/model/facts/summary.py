@@ -28,13 +28,13 @@ class Best(Fact, kind="main"):
     leading: bool = False
     """True for the input that the summary is about."""
     of_two: bool = False
-    """True if there are only this baseline and the variant of the claim."""
+    """True if there are only the baseline and the variant of the claim."""
     among: tuple[str, ...] = ()
     """The values to which the scenario restricts the choice."""
     some_better: bool = False
     """True if a variant is significantly better than the baseline, also if the first one has no verdict."""
     equivalent_within: float | None = None
-    """The margin within which the first one, the baseline, is equivalent to all other members."""
+    """The margin within which all members are equivalent to the baseline."""
     costs: tuple[Evidence, ...] = ()
 
     @property
@@ -73,12 +73,16 @@ class Nothing(Fact, kind="nothing"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tie:
-    """Variants that do not differ significantly from the recommended one, and what decides against them."""
+    """Variants that are not shown to differ from the recommended one, and what decides against them."""
 
     members: tuple[str, ...]
     criterion: Criterion
     memory: tuple[Quantity, ...] = ()
     """If memory decides: that of the recommended variant, and that of the member if there is only one."""
+    margin: float | None = None
+    """The margin within which they are equivalent to it; `None` if they are not."""
+    unstable: bool = False
+    """True if their ratios to it changed during the record."""
 
 
 class Recommendation(Fact, kind="recommendation"):
@@ -95,8 +99,6 @@ class Recommendation(Fact, kind="recommendation"):
     """True without ties if another variant that could be chosen was not measured."""
     inputs: int | None = None
     """The number of inputs, if it is the same on all of several."""
-    equivalent_within: float | None = None
-    """The margin within which all members of the ties are equivalent to it; `None` if one is not."""
     flawed: tuple[str, ...] = ()
     """Members of the best group that are left out because a single part of them is shown to be worse."""
 

@@ -25,6 +25,8 @@ class Invocation:
     """True if few rounds without verdicts were requested (``--quick``)."""
     gate: bool = False
     """True if the gate is applied (``--gate``, `benchctl gate`)."""
+    results: str = ""
+    """Folder of the records as it was given, empty for the default."""
     scheduler: str = ""
     """Address of the scheduler of a fleet."""
     host: str = ""
@@ -42,6 +44,7 @@ class Invocation:
         words += ["--quick"] if self.quick else []
         words += revisions.words if revisions is not None else ()
         words += ["--gate"] if self.gate and not gate else []
+        words += ["--dir", self.results] if self.results else []
         words += ["--scheduler", self.scheduler] if self.scheduler else []
         words += ["--host", self.host] if self.host else []
         return shlex.join(words)

@@ -165,6 +165,8 @@ class Cell:
     cache: CacheState = "warm"
     shell: bool = False
     server: Server | None = None
+    calls: tuple[str, ...] = ()
+    """System calls of which each must succeed in a run."""
 
 
 @dataclass(frozen=True, slots=True)

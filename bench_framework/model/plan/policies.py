@@ -272,7 +272,7 @@ class GatePolicy(_Margins):
     """Effect of a metric that could not be judged."""
     require: tuple[Metric, ...] = ()
     """Metrics that must be judged. Otherwise the gate fails."""
-    on_same_instructions: Literal["warn", "fail"] = "warn"
+    on_same_instructions: Literal["warn", "fail"] = "fail"
     """Effect of a benchmark that takes longer although one iteration executes the same instructions."""
     explain: bool = True
     """Counts both sides of a confirmed regression by function, with valgrind, in at most twice the time that

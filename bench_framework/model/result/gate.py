@@ -12,10 +12,17 @@ from bench_framework.model.reasons import UNSTABLE, Reason
 from bench_framework.model.result.judgement import Comparison
 
 PairState = Literal[
-    "passed", "accepted", "moved", "worse", "suspicious", "not-judged", "failed", "not-comparable"
+    "passed",
+    "accepted",
+    "same-instructions",
+    "worse",
+    "suspicious",
+    "not-judged",
+    "failed",
+    "not-comparable",
 ]
 """State of a pair. ``suspicious`` is the state of a pair that is to be measured again. It remains
-if the pair is not measured again. ``moved`` is a benchmark that is slower with the same instructions."""
+if the pair is not measured again. ``same-instructions`` is a benchmark that is slower, which passes."""
 CONFIRMATION_LEVEL: Final = 0.05
 """The family-wise α of the second measurement."""
 BudgetState = Literal["kept", "over", "not-judged", "failed"]

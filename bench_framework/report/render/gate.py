@@ -43,12 +43,20 @@ from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
 FULL_ROWS: Final = (
-    *("worse", "suspicious", "failed", "not-comparable", "not-judged", "moved", "accepted"),
+    *(
+        "worse",
+        "suspicious",
+        "failed",
+        "not-comparable",
+        "not-judged",
+        "same-instructions",
+        "accepted",
+    ),
 )
 STATE_WORDS: Final = {
     "passed": "passed",
     "accepted": "worse, accepted",
-    "moved": "worse, same instructions",
+    "same-instructions": "worse, same instructions",
     "worse": "worse",
     "suspicious": "possibly worse",
     "not-judged": "not judged",
@@ -76,7 +84,7 @@ _HEADED: Final[dict[int, tuple[PairState, ...]]] = {
 }
 _DESPITE: Final[dict[PairState, tuple[str, str]]] = {
     "accepted": ("accepted change", "for the worse"),
-    "moved": ("benchmark", "worse with the same instructions"),
+    "same-instructions": ("benchmark", "worse with the same instructions"),
 }
 """Things that are worse and do not fail the gate, by the state of their pairs."""
 MOST_NAMED: Final = 2

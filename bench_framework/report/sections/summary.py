@@ -11,6 +11,7 @@ from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.plan.plan import Plan
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
+    all_equal,
     brief_sentence,
     claim_bullets,
     leading_claim,
@@ -24,7 +25,9 @@ from bench_framework.report.sections.figure import answer_figure
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import noise_warning
 from bench_framework.text.names import capital, closed
+from bench_framework.text.numbers import format_percent
 from bench_framework.text.reasons import phrase
+from bench_framework.text.words import noun
 from bench_framework.text.write import brief, render
 
 MOST_BULLETS: Final = 5
@@ -88,7 +91,9 @@ def _decision(data: ReportData) -> Box | None:
         parts = [c for c in data.claims("best-parts") if c.cells[:1] in cells]
         chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
     elif nothing_better(data) and data.plan.revisions is None:
-        chosen = (NOTHING_BETTER,)
+        what, margin = noun(data.metric), format_percent(data.margin)
+        equal = Sentence(f"Choose by other criteria: {what} is equal within ±{margin}.")
+        chosen = (equal if all_equal(data) else NOTHING_BETTER,)
     return Box("decision", chosen) if chosen else None
 
 

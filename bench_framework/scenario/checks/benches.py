@@ -38,8 +38,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         if name in AXES:
             yield scenario.key_problem(("axes", name), "BC108.axis-of-benches", name=name)
     for place, setting in scenario.settings:
-        if setting.pgo is not None:
-            yield scenario.key_problem((*place, "pgo"), "BC108.pgo-of-benches")
+        for key in sorted(setting.model_fields_set & {"pgo", "calls"}):
+            yield scenario.key_problem((*place, key), "BC108.setting-of-benches", key=key)
     for metric, _ in spec.gate.margins:
         if metric not in (ITERATION, "binary_size"):
             yield scenario.key_problem(("gate", metric), "BC108.gate-of-benches", metric=metric)

@@ -33,6 +33,8 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         if setting.preload_allocator is not None:
             at = (*key, "preload-allocator")
             yield scenario.key_problem(at, "BC108.preload-of-server")
+        if setting.calls:
+            yield scenario.key_problem((*key, "calls"), "BC108.key-of-server", key="calls")
         if setting.pgo is not None and setting.pgo.train is None:
             yield scenario.key_problem((*key, "pgo"), "BC108.training-of-server")
     if spec.profile is not None:

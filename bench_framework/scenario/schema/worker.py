@@ -24,6 +24,7 @@ from bench_framework.scenario.schema.types import (
     Part,
     Profile,
     Several,
+    Symbol,
     Text,
     ValueName,
     Variable,
@@ -244,6 +245,9 @@ class Setting(Part):
     """CPUs that the program may run on, such as `0-3`."""
     cache: CacheName | None = None
     """State of the page cache before a run: `warm`, `cold` or `unknown`."""
+    calls: list[Symbol] = []
+    """System calls of which each must succeed at least once in a run of the value, such as
+    `io_uring_enter`. It is checked with strace in one run outside timing."""
     label: Text | None = None
     """Label of the value in reports, instead of its name."""
     about: Text = ""

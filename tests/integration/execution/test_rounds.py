@@ -234,6 +234,40 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(fake: Any) -> Non
     assert (dropped.round, dropped.reason) == (2, Reason(ReasonCode.RUN_FAILED, "exit status 101"))
 
 
+TABLE = "calls errors syscall\n0.00 0.1 0 4 openat\n0.00 0.1 0 2 2 io_uring_enter\n"
+
+
+@pytest.mark.parametrize(
+    ("strace", "calls", "failed", "code"),
+    [
+        ("cat >$5 <<E\n{}E", ("openat",), False, ""),
+        ("cat >$5 <<E\n{}E", ("openat", "io_uring_enter", "mmap"), True, "BX219"),
+        ("cat >$5 <<E\n{}E\nexit 1", ("mmap",), False, "BX353"),
+        ("", ("mmap",), False, "BX353"),
+    ],
+)
+def test_a_variant_that_never_makes_a_required_system_call_fails(
+    fake: Any, tmp_path: Path, strace: str, calls: tuple[str, ...], failed: bool, code: str
+) -> None:
+    program = tmp_path / "bin" / "strace"
+    program.parent.mkdir()
+    fake.env["PATH"] = f"{program.parent}:/bin"
+    if strace:
+        shift = "while [ $5 != -o ]; do shift; done; shift\n"
+        program.write_text(f"#!/bin/sh\necho >>{tmp_path}/log\n{shift}{strace.format(TABLE)}\n")
+        program.chmod(0o755)
+    plan = plan_of(ARMS, control=False)
+    cells = (plan.cells[0], replace(plan.cells[1], calls=calls), plan.cells[2])
+    record = fake.measure(replace(plan, cells=cells))
+    assert [b.status for b in blocks_of(record, "b")] == (["failed"] * 2 if failed else ["ok"] * 5)
+    assert [event.code for event in record.contents.events] == [code] * bool(code)
+    if failed:
+        message = "no successful system call io_uring_enter, mmap"
+        assert blocks_of(record, "b")[0].message == message
+    elif strace:
+        assert (tmp_path / "log").read_text() == "\n"
+
+
 @pytest.mark.parametrize(
     ("rule", "words"),
     [

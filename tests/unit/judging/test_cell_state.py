@@ -49,6 +49,16 @@ def test_the_reason_comes_from_the_warm_up(
     assert result.rounds == 0
 
 
+@pytest.mark.parametrize(
+    ("failed", "state"), [(0, "measured"), (2, "measured"), (3, "failed"), (40, "failed")]
+)
+def test_more_than_five_percent_failed_rounds_fail_a_cell(failed: int, state: str) -> None:
+    runs = [block(n, "failed" if n < failed else "ok") for n in range(40)]
+    blocks = [replace(b, warmup=False) for b in runs]
+    (result,) = cell_state.cell_states(PLAN, samples.collect(blocks), {}, {})
+    assert (result.state, result.void) == (state, failed)
+
+
 @pytest.mark.parametrize("role", [Role.CANDIDATE, Role.CONTROL])
 def test_other_configurations_that_failed_are_named_with_the_baseline(role: Role) -> None:
     base = replace(CELL, id="b", role=Role.BASELINE)

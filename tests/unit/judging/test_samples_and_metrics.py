@@ -39,12 +39,6 @@ def test_a_round_that_was_run_again_counts_with_its_later_block() -> None:
     assert samples.collect(again)["c"].void == frozenset()
 
 
-@pytest.mark.parametrize(("void", "failed"), [(0, False), (2, False), (3, True), (40, True)])
-def test_more_than_five_percent_void_rounds_fail_a_cell(void: int, failed: bool) -> None:
-    blocks = [block(n, (1.0,), status="failed" if n <= void else "ok") for n in range(1, 41)]
-    assert samples.collect(blocks)["c"].failed is failed
-
-
 def test_pairs_are_the_common_rounds_in_order() -> None:
     pair = samples.pair({3: 1.0, 1: 2.0, 2: 0.0, 4: 5.0}, {1: 1.0, 2: 1.0, 3: 4.0})
     assert pair == samples.Pair((1, 3), (2.0, 1.0), (1.0, 4.0))

@@ -19,8 +19,8 @@ BASE = "b" * 40
             "run 'my io.yaml' -k io=mmap -S 'margin=5 %' -S measure.warmup=1 --quick",
         ),
         (
-            Invocation(gate=True, scheduler="s", host="h"),
-            "gate 'my io.yaml' --scheduler s --host h",
+            Invocation(gate=True, results="my results", scheduler="s", host="h"),
+            "gate 'my io.yaml' --dir 'my results' --scheduler s --host h",
         ),
     ],
 )

@@ -188,6 +188,12 @@ def test_pgo_of_a_server_needs_a_training_command(refuses: Refuses, plans: Plans
     assert len(plan.training) == 1
 
 
+def test_system_calls_of_a_server_are_not_checked(refuses: Refuses) -> None:
+    axis = "axes: {how: {off: {}, on: {calls: [read]}}}\nbaseline: {how: off}\n"
+    (problem,) = refuses(TEXT + axis, head=CRATE).problems
+    assert problem.message.startswith("`calls` has no effect with `server`")
+
+
 def test_the_scenarios_of_the_page_are_valid(
     refuses: Refuses, plans: Plans, tmp_path: Path
 ) -> None:

@@ -271,7 +271,7 @@ def line_of(plan: Plan, wall: Comparison, *more: Comparison, events: tuple[Event
     [
         (Verdict.BETTER, 0.8, (0.78, 0.82), "yes"),
         (Verdict.WORSE, 1.3, (1.27, 1.35), "no"),
-        (Verdict.EQUIVALENT, 1.001, (0.995, 1.008), "no"),
+        (Verdict.EQUIVALENT, 1.001, (0.995, 1.008), "equal"),
         (Verdict.INCONCLUSIVE, 1.03, (0.97, 1.09), "open"),
     ],
 )
