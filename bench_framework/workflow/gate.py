@@ -23,6 +23,7 @@ from bench_framework.features.gate.measuring import (
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
 from bench_framework.features.gate.remarks import record_remarks, second_remarks
+from bench_framework.masking import masked_source
 from bench_framework.model.documents.comparison import comparison_fields
 from bench_framework.model.documents.gate import (
     AcceptedEntry,
@@ -149,7 +150,7 @@ def scenario_remarks(record: Record) -> Iterator[Reason]:
     with contextlib.suppress(errors.MachineError), Launcher() as launcher:
         at_base = f"{plan.revisions.base}:./{file.name}"
         before = Git(launcher, environment()).try_run("-C", str(file.parent), "show", at_base)
-        if before is not None and before != text.strip():
+        if before is not None and masked_source(before) != text.strip():
             yield Reason(ReasonCode.SCENARIO_CHANGED, (file.name, plan.revisions.names[0]))
 
 
