@@ -18,23 +18,33 @@ NO_FIGURE: Final = facts.AuthorFigure(evidence=Evidence(reason=NOT_MEASURED))
 
 
 def author_claims(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> Iterator[Claim]:
-    """Yield the takeaways whose condition is fulfilled, then the next steps."""
+    """Yield the takeaways whose condition is fulfilled and whose figures were measured, then the next steps."""
     results = Results(plan, judgement, builds)
     for takeaway in plan.takeaways:
-        if results.fulfils(takeaway.condition):
-            yield _author_text("takeaway", takeaway.text, results)
+        claim = _author_text("takeaway", takeaway.text, results)
+        if results.fulfils(takeaway.condition) and not _lacks_figures(claim):
+            yield claim
     for text in plan.next_steps:
         yield _author_text("next-step", text, results)
 
 
 def left_out(plan: Plan, judgement: Judgement, builds: Mapping[str, Build]) -> list[Event]:
-    """Return an event for each takeaway whose condition is not fulfilled."""
-    results = Results(plan, judgement, builds)
-    return [
-        new_event("BX349", "note", condition=takeaway.condition, text=takeaway.text)
-        for takeaway in plan.takeaways
-        if not results.fulfils(takeaway.condition)
-    ]
+    """Return an event for each takeaway that `author_claims` leaves out."""
+    results, events = Results(plan, judgement, builds), list[Event]()
+    for takeaway in plan.takeaways:
+        text, condition = takeaway.text, takeaway.condition
+        if not results.fulfils(condition):
+            events.append(new_event("BX349.condition", "note", condition=condition, text=text))
+        elif _lacks_figures(_author_text("takeaway", text, results)):
+            events.append(new_event("BX349.no-figure", "note", text=text))
+    return events
+
+
+def _lacks_figures(claim: Claim) -> bool:
+    """Return whether a figure that an author's text quotes was not measured."""
+    assert isinstance(claim.fact, facts.AuthorText)
+    figures = (figure for part in claim.fact.parts if not isinstance(part, str) for figure in part)
+    return any(figure.evidence.reason == NOT_MEASURED for figure in figures)
 
 
 def _author_text(kind: facts.AuthorTextKind, text: str, results: Results) -> Claim:

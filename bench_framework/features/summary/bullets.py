@@ -156,7 +156,8 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
     stated = {cell, other if fact.other else cell}
     answer = view.answer_contrast(item.id)
     rest = (_memory(view, c.id) for c in (answer[1:] if answer else ()) if c.id not in stated)
-    fact = replace(fact, of_answer=tuple(filter(None, rest)) if fact.memory else ())
+    further = (pair for pair in rest if pair and pair not in (fact.most, fact.least))
+    fact = replace(fact, of_answer=tuple(further) if fact.memory else ())
     if view.metric != CPU and cell != baseline.id:
         cpu = view.pair(cell, baseline.id, CPU)
         if cpu is not None and cpu.verdict.decided:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bench_framework.claims.factory import is_counted
 from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
-from bench_framework.features.summary.confidence import confidence
+from bench_framework.features.summary.confidence import confidence, other_session
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -134,5 +134,7 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
         yield from bullets.lines(view, item)
     yield from contrast_claims(view, answered=not special)
     yield from bullets.not_adopted(view, item)
-    yield confidence(view, [*special, *main][:1])
+    answer = [*special, *main][:1]
+    yield from other_session(view, answer)
+    yield confidence(view, answer)
     yield from best.recommendations(view)

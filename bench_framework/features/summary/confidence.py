@@ -2,7 +2,7 @@
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bench_framework.compare.decide import by_interval, within_margin
@@ -65,10 +65,23 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
         sessions=max(sessions, default=1),
         fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
-        answer=next(filter(None, (_answer_of_another_session(view, c) for c in answer)), None),
+        answer=next((e for e in _in_another_session(view, answer) if not _may_vanish(e)), None),
     )
     margin = view.plan.judge.margin_of(view.metric)
     return Claim(noise_floor=most, margin=margin, fact=fact)
+
+
+def other_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the prediction for another session if it may show no difference, but the answer is one."""
+    for expected in _in_another_session(view, answer):
+        if _may_vanish(expected):
+            fact = facts.OtherSession(expected=expected)
+            yield Claim(expected.subject, cells=expected.cells, fact=fact)
+
+
+def _may_vanish(expected: Evidence) -> bool:
+    low, high = expected.lo, expected.hi
+    return bool(expected.verdict and expected.verdict.decided and low and high and low < 1 < high)
 
 
 def _reason(c: Comparison) -> Reason | None:
@@ -122,16 +135,22 @@ def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None
     return expm1(statistics.median(halves)) if halves else None
 
 
-def _answer_of_another_session(view: SummaryView, claim: Claim) -> Evidence | None:
-    """Return the prediction interval of the answer's comparison if it does not give the same verdict."""
-    pair = (
-        view.pair(*claim.cells, claim.metric or view.metric) if len(claim.cells) == PAIR else None
-    )
-    if pair is None or pair.sessions is None or not pair.verdict.settled:
-        return None
-    another, margin = pair.sessions.another, pair.thresholds.margin
-    equal = pair.verdict is Verdict.EQUIVALENT
-    agrees = (
-        within_margin(another, margin) if equal else by_interval(another, margin) is pair.verdict
-    )
-    return None if agrees else view.evidence(pair).with_interval(another)
+def _in_another_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Evidence]:
+    """Yield the comparison of the answer with its prediction interval, if this does not give the same verdict."""
+    for claim in answer:
+        cells, metric = claim.cells, claim.metric or view.metric
+        # The answer about a baseline that is best has the cell of the baseline first.
+        if cells and view.label(cells[-1]) == claim.subject:
+            cells = cells[::-1]
+        pair = view.pair(*cells, metric) if len(cells) == PAIR else None
+        if pair is None or pair.sessions is None or not pair.verdict.settled:
+            continue
+        another, margin = pair.sessions.another, pair.thresholds.margin
+        equal = pair.verdict is Verdict.EQUIVALENT
+        agrees = (
+            within_margin(another, margin)
+            if equal
+            else by_interval(another, margin) is pair.verdict
+        )
+        if not agrees:
+            yield view.evidence(pair).with_interval(another)

@@ -143,6 +143,13 @@ class UnstableControl(Fact, kind="summary", form="unstable_control"):
     record of one session."""
 
 
+class OtherSession(Fact, kind="summary", form="other_session"):
+    """The answer is a difference, and another session may show none."""
+
+    expected: Evidence
+    """The answer's comparison with the prediction interval of another session."""
+
+
 class GateNote(Fact, kind="summary", form="gate_note"):
     """A gate was asked for. Its result is in other files."""
 
@@ -357,4 +364,5 @@ class Confidence(Fact, kind="trust"):
     """How far the ratios of another session may differ, as a fraction: the median over the comparisons of
     the main metric of the half-width of their prediction interval; `None` for one session."""
     answer: Evidence | None = None
-    """The answer's comparison with the prediction interval of another session, if this does not give its verdict."""
+    """The answer's comparison with the prediction interval of another session, if this does not give its verdict
+    and no `OtherSession` states it."""

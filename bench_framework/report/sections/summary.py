@@ -38,8 +38,8 @@ MOST_RECOMMENDED: Final = 2
 MOST_SECOND: Final = 2
 """Most pairs with two differences at once that a warning names."""
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
-UNSTABLE: Final = (facts.UnstableRatios, facts.UnstableControl)
-"""Facts that warn of ratios which changed during the record."""
+WARNINGS: Final = (facts.UnstableRatios, facts.UnstableControl, facts.OtherSession)
+"""Facts that warn of ratios which changed during the record, or may in another one."""
 NOTHING_BETTER: Final = Sentence(
     "Nothing to choose: no variant is shown to be better than another."
 )
@@ -101,7 +101,7 @@ def _warnings(data: ReportData) -> Iterator[Box]:
     """Yield what changes how a reader may use the answer, with its content."""
     yield from output_warnings(data, data.plan)
     for claim in data.claims("summary"):
-        if isinstance(claim.fact, UNSTABLE) or _means_of_answer(data, claim):
+        if isinstance(claim.fact, WARNINGS) or _means_of_answer(data, claim):
             yield Box("warning", (brief_sentence(claim),))
     second = {
         (c.subject, c.reference, c.scope): c
@@ -162,7 +162,7 @@ def lines(data: ReportData) -> list[Claim]:
         if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
     ]
     # The decision says which variant is best on every input.
-    left_out = (*UNSTABLE, *((facts.BestEverywhere,) if recommended(data) else ()))
+    left_out = (*WARNINGS, *((facts.BestEverywhere,) if recommended(data) else ()))
     summary = [
         c
         for c in data.claims("summary")

@@ -448,7 +448,8 @@ def test_takeaways_quote_the_record_if_their_condition_is_fulfilled(example: Stu
         headline=Headline("quick or slow", "better"),
         takeaways=(
             Takeaway("It is {contrast: quick or slow}; {experiment: fast, metric: peak_rss}."),
-            Takeaway("{experiment: gone} {as is}"),
+            Takeaway("{experiment: fast} {as is}"),
+            Takeaway("Of {experiment: fast}, {experiment: gone}."),
             Takeaway("Quick pays.", "quick or slow is better"),
             Takeaway("Slow pays.", "fast is worse"),
         ),
@@ -464,6 +465,12 @@ def test_takeaways_quote_the_record_if_their_condition_is_fulfilled(example: Stu
     assert "× faster [" in first.text
     assert "as much memory [" in first.text
     assert set(first.cells) == {example.cell(arm).id for arm in ("a", "quick", "slow")}
-    assert second.text == "not measured {as is}."
+    assert second.text.endswith("] {as is}.")
+    messages = (e.message for e in judgement_of(example, plan).events if e.code == "BX349")
+    lines = sorted(messages, key=len)
+    assert [("does not hold" in line, "was not measured" in line) for line in lines] == [
+        (True, False),
+        (False, True),
+    ]
     assert claims["next-step"][0].text.startswith("Try 2")
     assert first.text == say(first)

@@ -1,6 +1,7 @@
 """Intervals from several sessions, and what a record of them says."""
 
 import statistics
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from scipy.special import digamma, polygamma
 
 from bench_framework.compare.samples import Pair
 from bench_framework.compare.verdict import examine_looks, judge_family
+from bench_framework.model.facts import Confidence, OtherSession
 from bench_framework.model.plan.looks import (
     RoundLimit,
     limit_of_rounds,
@@ -136,6 +138,22 @@ def test_the_interval_of_a_comparison_contains_the_variation_between_sessions() 
     assert sessions.another.lo < wide.lo < wide.hi < sessions.another.hi
     assert moved.verdict.worse
     assert moved.mirrored().sessions == sessions.inverse
+
+
+@pytest.mark.parametrize(("effects", "warned"), [((0.04, 0.04, 0.04), 0), ((0.02, 0.04, 0.06), 1)])
+def test_an_answer_that_another_session_may_not_show_has_a_warning(
+    effects: tuple[float, ...], warned: int
+) -> None:
+    one = replace(example(), arms=("a", "b"))
+    judged = one.judge(one.blocks(times(*effects)))
+    c = one.comparison(judged, "b")
+    another = require(c.sessions).another
+    assert c.verdict.worse
+    assert (another.lo < 1 < another.hi) == bool(warned)
+    claims = [claim.fact for claim in judged.claims if isinstance(claim.fact, OtherSession)]
+    assert [(f.expected.lo, f.expected.hi) for f in claims] == [(another.lo, another.hi)] * warned
+    (sure,) = (claim.fact for claim in judged.claims if isinstance(claim.fact, Confidence))
+    assert (sure.answer is None) == bool(warned)
 
 
 def test_a_ratio_that_changes_its_sign_between_sessions_has_no_verdict() -> None:
