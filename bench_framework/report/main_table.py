@@ -38,7 +38,7 @@ FEWEST_ROWS: Final = 6
 """Rows of a longer table, if the page talks about no more variants than these."""
 INTERVAL: Final = "less\u00a0←\u00a0→\u00a0more"
 """Title of the drawn intervals."""
-BY_RATIO: Final = "≈: baseline × the ratio of each round."
+BY_RATIO: Final = "≈: baseline × the typical ratio."
 BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
 FAR: Final = 0.1

@@ -61,6 +61,8 @@ KEEP: Final = {
 MOST_CHANGES: Final = 8
 """Most rows of a table of changes that leaves out none."""
 ALL: Final = "all-changes-table"
+CONFIRMING: Final = ("reproduced", "no-difference")
+"""Outcomes of a published figure that need no row of their own."""
 ORDER: Final = ("adopted", "rejected", "open")
 TWO_DIFFERENCES: Final = (
     "Two differences at once: something else differs that may be the cause as well."
@@ -114,7 +116,8 @@ def _tried(data: ReportData) -> list[_Tried]:
         whole = step is not None and not step.between and not verdict.refused
         decisive = step.comparison.verdict if step is not None and whole else verdict
         mapped = bool(cell_id) and is_mapped(data, data.plan.cell(cell_id))
-        decision, others = _decision(data, experiment, figures.get(cell_id))
+        published = figures.get(cell_id)
+        decision, others = _decision(data, experiment, published)
         row = (
             Cell(experiment.name),
             decision,
@@ -127,6 +130,8 @@ def _tried(data: ReportData) -> list[_Tried]:
         gain = any(c is not None and c.verdict.better for c in (time, peak))
         confirmed = decisive.worse or decisive is Verdict.EQUIVALENT
         confirmed = confirmed and experiment.decision == "rejected" and not gain
+        if published is not None and isinstance(published.fact, PublishedResult):
+            confirmed = confirmed and published.fact.outcome in CONFIRMING
         reason = phrase(state.reason) if state else ""
         tried.append(_Tried(experiment, Row(row, verdict, reason=reason), confirmed))
     return tried
@@ -162,7 +167,7 @@ def _decision(data: ReportData, experiment: Experiment, claim: Claim | None) -> 
     outcome, reason = render("published_result", fact), render("published_reason", fact, brief=True)
     text = f"{experiment.decision}: {published_figure(fact, times=data.in_times)}"
     about = "; ".join(filter(None, (outcome, reason)))
-    others = "; ".join(render("published_other", other, brief=True) for other in fact.other_results)
+    others = "; ".join(render("published_other", other) for other in fact.other_results)
     return Cell(text, None, claim.id, about=about), others
 
 

@@ -120,7 +120,7 @@ def _published(fact: PublishedResult, *, times: bool) -> str:
 
 def _here(fact: PublishedResult, *, times: bool) -> Cell:
     """Return the measured figure with its interval in a muted style; several of them as one text."""
-    others = "; ".join(render("published_other", other, brief=True) for other in fact.other_results)
+    others = "; ".join(render("published_other", other) for other in fact.other_results)
     measured = None
     if len(fact.tests) == 1 and not fact.tests[0].sizes:
         (test,) = fact.tests

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from bench_framework.compare.derived_values import limit_shares
+from bench_framework.features.summary.confidence import may_vanish
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
@@ -32,7 +33,7 @@ def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
     pair = view.pair(cell.id, reference.id, contrast.metric)
     if pair is None:
         return []
-    fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict))
+    fact = facts.HeadlineAnswer(says=_says(headline.yes, pair.verdict), in_record=may_vanish(pair))
     return [view.claim(pair, fact)]
 
 

@@ -65,7 +65,10 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
         sessions=max(sessions, default=1),
         fewest_sessions=min(sessions, default=1),
         another=_reach_of_another_session(compared),
-        answer=next((e for e in _in_another_session(view, answer) if not _may_vanish(e)), None),
+        answer=next(
+            (_expected(view, c) for c in _in_another_session(view, answer) if not may_vanish(c)),
+            None,
+        ),
     )
     margin = view.plan.judge.margin_of(view.metric)
     return Claim(noise_floor=most, margin=margin, fact=fact)
@@ -73,15 +76,16 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
 
 def other_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Claim]:
     """Yield the prediction for another session if it may show no difference, but the answer is one."""
-    for expected in _in_another_session(view, answer):
-        if _may_vanish(expected):
-            fact = facts.OtherSession(expected=expected)
-            yield Claim(expected.subject, cells=expected.cells, fact=fact)
+    for c in _in_another_session(view, answer):
+        if may_vanish(c):
+            fact = facts.OtherSession(expected=_expected(view, c))
+            yield Claim(fact.expected.subject, cells=fact.expected.cells, fact=fact)
 
 
-def _may_vanish(expected: Evidence) -> bool:
-    low, high = expected.lo, expected.hi
-    return bool(expected.verdict and expected.verdict.decided and low and high and low < 1 < high)
+def may_vanish(c: Comparison) -> bool:
+    """Return whether another session may show no difference, although this record shows one."""
+    another = c.sessions.another if c.sessions is not None else None
+    return another is not None and c.verdict.decided and another.lo < 1 < another.hi
 
 
 def _reason(c: Comparison) -> Reason | None:
@@ -135,8 +139,13 @@ def _reach_of_another_session(comparisons: Iterable[Comparison]) -> float | None
     return expm1(statistics.median(halves)) if halves else None
 
 
-def _in_another_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Evidence]:
-    """Yield the comparison of the answer with its prediction interval, if this does not give the same verdict."""
+def _expected(view: SummaryView, c: Comparison) -> Evidence:
+    assert c.sessions is not None
+    return view.evidence(c).with_interval(c.sessions.another)
+
+
+def _in_another_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Comparison]:
+    """Yield the comparison of the answer if its prediction interval does not give the same verdict."""
     for claim in answer:
         cells, metric = claim.cells, claim.metric or view.metric
         # The answer about a baseline that is best has the cell of the baseline first.
@@ -153,4 +162,4 @@ def _in_another_session(view: SummaryView, answer: Iterable[Claim]) -> Iterator[
             else by_interval(another, margin) is pair.verdict
         )
         if not agrees:
-            yield view.evidence(pair).with_interval(another)
+            yield pair

@@ -47,6 +47,8 @@ class HeadlineAnswer(Fact, kind="answer", form="headline"):
     says: Reply
     """``yes`` if the verdict is the one with which the answer is "yes"; ``open`` without a verdict; ``equal`` if
     two commands are equivalent. Empty if the question is not one of yes or no."""
+    in_record: bool = False
+    """True if another session may show no difference."""
 
 
 class LadderTotal(Fact, kind="answer", form="ladder"):

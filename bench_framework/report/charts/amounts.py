@@ -92,7 +92,7 @@ def caption(data: ReportData, *parts: str) -> str:
     margin = format_percent(data.margin)
     meanings = {
         f"over {margin}": (Verdict.BETTER, Verdict.WORSE),
-        f"not surely over {margin}": (
+        f"not shown to exceed {margin}": (
             Verdict.BETTER_SIZE_UNCERTAIN,
             Verdict.WORSE_SIZE_UNCERTAIN,
         ),

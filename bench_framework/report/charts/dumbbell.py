@@ -34,7 +34,7 @@ def dumbbell(data: ReportData, _: Input) -> Figure | None:
     points = tuple(_point(data, cell, pair, unit) for cell, pair in pairs)
     base, head = data.plan.revisions.names
     name = noun(data.metric)
-    more = f" {capital(counted(rest, 'more configuration'))} in the tables." if rest > 0 else ""
+    more = f" {capital(counted(rest, 'more configuration'))} in the appendix." if rest > 0 else ""
     legend = (f"Hollow: {base}", f"filled: {head}", f"lines: {CI}s")
     desc = amounts.caption(data, *legend) + more
     return Figure(

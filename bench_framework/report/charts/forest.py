@@ -45,7 +45,7 @@ def forest(data: ReportData, item: Input) -> Figure | None:
     if data.plan.revisions is not None:
         points.reverse()  # the largest increase first
     rest = len(known) - len(chosen)
-    more = f" {capital(counted(rest, 'more variant'))} in the tables." if rest > 0 else ""
+    more = f" {capital(counted(rest, 'more variant'))} in the appendix." if rest > 0 else ""
     what = f"{capital(noun(data.metric))}{where}"
     band = f"band: margin of {format_percent(data.margin)}"
     desc = amounts.caption(data, what, f"lines: {CI}s", band) + more

@@ -45,12 +45,13 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
     # Sentences about a single input do not name it.
     inputs = [_input(data, i) for i in plan.inputs if i.values or data.input_bytes(i.id)]
     revisions, revision, cache = plan.revisions, _revisions(data), _page_cache(data)
+    when = _when(data)
     baseline = f"each variant at {revisions.names[0]}" if revisions else data.plan.baseline.label
     all_lines = (
         MastheadLine("Scenario", f"{plan.name} ({plan.scenario_sha256[:12]})"),
         MastheadLine("Record", data.contents.header.record_id),
         MastheadLine("Gate", data.gate, top=data.gate and f"gate: {data.gate}"),
-        MastheadLine("Date (UTC)", _when(data), top=_date(data)),
+        MastheadLine("Date (UTC)", when, top=when),
         MastheadLine("Revision", revision, top=revision),
         MastheadLine("Host", host_line(host), top=processor(host)),
         MastheadLine("System", ", ".join(filter(None, system))),
@@ -154,12 +155,6 @@ def processor(host: Host) -> str:
     """Return processor and cores, with the kind of a virtual machine."""
     virtual = f", {host.virtualised}" if host.virtualised else ""
     return f"{host.cpu}, {counted(host.cores, 'core')}{virtual}"
-
-
-def _date(data: ReportData) -> str:
-    """Return the day of the measurement."""
-    day = format_moment(data.contents.header.started_at)[:10]
-    return day if data.contents.ended_at else f"{day} (interrupted)"
 
 
 def _when(data: ReportData) -> str:

@@ -253,7 +253,7 @@ class TestDumbbell:
     def test_at_most_fourteen_rows_are_drawn(self) -> None:
         figure = figure_of(records.revisions({n: 1 + n / 50 for n in range(3, 20)}))
         assert len(figure.points) == 14
-        assert figure.desc.endswith("3 more configurations in the tables.")
+        assert figure.desc.endswith("3 more configurations in the appendix.")
         assert figure.points[0].label == "19MiB"
 
 
@@ -290,7 +290,7 @@ class TestIntervals:
         least = min(abs(math.log(p.x)) for p in figure.points if not p.baseline)
         assert len(left_out) == 4
         assert all(abs(math.log(every[name])) < least for name in left_out)
-        assert figure.desc.endswith("4 more variants in the tables.")
+        assert figure.desc.endswith("4 more variants in the appendix.")
 
     def test_the_axis_has_at_least_two_fifths_of_the_width(
         self, all_figures: dict[str, Figure]
@@ -362,7 +362,7 @@ def test_a_caption_explains_the_marks_of_the_page() -> None:
     data = records.many(4)
     marked = with_verdicts(data, Verdict.WORSE, Verdict.WORSE_SIZE_UNCERTAIN, Verdict.INCONCLUSIVE)
     assert amounts.caption(marked, "Time") == (
-        "Time; ▲: over 2\u202f%; △: not surely over 2\u202f%; ·: inconclusive."
+        "Time; ▲: over 2\u202f%; △: not shown to exceed 2\u202f%; ·: inconclusive."
     )
     assert amounts.caption(with_verdicts(data, Verdict.FAILED)) == ""
 
