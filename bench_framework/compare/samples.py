@@ -14,7 +14,7 @@ from bench_framework.model.record.run import Block
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of failed rounds has failed (`docs/method.md#schedule`)."""
 UNVERIFIED_SHARE: Final = 0.2
-"""A cell with a larger share of void rounds, of which most had another page cache, is not compared."""
+"""A cell with a larger share of void rounds is not compared, although few of them failed."""
 
 
 @dataclass(frozen=True, slots=True)

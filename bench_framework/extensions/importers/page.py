@@ -226,7 +226,7 @@ def _masthead(data: ReportData, imported: Imported) -> tuple[MastheadLine, ...]:
         MastheadLine("Set", f"{imported.name} ({imported.record_id})"),
         MastheadLine("Date (UTC)", date, top=date),
         MastheadLine("Host", data.host.cpu, top=data.host.cpu),
-        MastheadLine("Baseline", baseline := data.plan.baseline.label, top=baseline),
+        MastheadLine("Baseline", data.plan.baseline.label, top=data.plan.baseline.label),
         MastheadLine("Files", ", ".join(s.label for s in imported.sessions)),
         MastheadLine(
             "Method",

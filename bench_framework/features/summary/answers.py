@@ -44,12 +44,12 @@ def two_commands(view: SummaryView, item: Input) -> list[Claim]:
     if not view.plan.compares_commands or len(view.plan.variants) != len(others) + 1 or others[1:]:
         return []
     pairs = [view.pair(other, baseline.id) for other in others] if baseline else []
-    return [
-        view.claim(pair, facts.HeadlineAnswer(says="equal" if equal else says))
-        for pair in pairs
-        if pair is not None
-        for equal, says in [(pair.verdict is Verdict.EQUIVALENT, _says("better", pair.verdict))]
-    ]
+    claims = []
+    for pair in filter(None, pairs):
+        equal = pair.verdict is Verdict.EQUIVALENT
+        says = "equal" if equal else _says("better", pair.verdict)
+        claims.append(view.claim(pair, facts.HeadlineAnswer(says=says)))
+    return claims
 
 
 def _says(yes: str, verdict: Verdict) -> facts.Reply:
