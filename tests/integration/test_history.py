@@ -109,9 +109,12 @@ def test_a_commit_with_a_failed_configuration_is_measured_once(tmp_path: Path) -
     done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=3)
     assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
     assert f"{last[:12]} failed: a build or a configuration failed" in done.stderr
-    # It would fail again.
+    # It would fail again, unless the scenario was the reason.
     done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=0)
     assert "measured 0 commits, 1 had a record, 0 failed" in done.stderr
+    (project.folder / "scenario.yaml").write_text(f"{TWO}exit-codes: [0, 2]\n")
+    done = project("history", "--backfill", span, "--every", "2", "scenario.yaml", "--json", code=3)
+    assert "measured 0 commits, 0 had a record, 1 failed" in done.stderr
 
 
 def test_a_range_of_unknown_commits_measures_nothing(tmp_path: Path) -> None:

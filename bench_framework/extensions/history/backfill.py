@@ -115,8 +115,9 @@ def _built(plan: Plan) -> list[BuildSpec]:
 def _measured(results: Path, plan: Plan) -> set[str]:
     """Return the commits with records of this machine without uncommitted changes.
 
-    Together, they measured every configuration of the plan that is built at each commit, also if it
-    failed. Which benchmarks a commit has is known after its build, so one in the same scenario is enough.
+    Together, they measured every configuration of the plan that is built at each commit. One that failed
+    with the same scenario would fail again. Which benchmarks a commit has is known after its build, so one
+    in the same scenario is enough.
     """
     built = {spec.id for spec in _built(plan)}
     cells = planned_cells(wire.dump_plan(plan).encode())[1]
@@ -127,9 +128,11 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     for record in read_records(results, plan.name, WALL)[0]:
         if fingerprint(record.prepared.host) == fingerprint(here):
             of_record, cells = planned_cells(record.plan)
+            same = of_record.scenario_sha256 == plan.scenario_sha256
+            ids = record.final if same else record.medians.keys()
             for build in record.prepared.builds:
                 if build.ok and build.revision and not build.dirty:
-                    final = (cell for cell in cells if cell.id in record.final)
+                    final = (cell for cell in cells if cell.id in ids)
                     of_build = (cell for cell in final if cell.build_id == build.id)
                     series = planned.setdefault(build.revision, set())
                     series.update(_key(cell, of_record) for cell in of_build)
