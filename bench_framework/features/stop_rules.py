@@ -7,6 +7,7 @@ from bench_framework.compare.interim_analysis import Analysis
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.outcome import timed_metrics
 from bench_framework.features.judge import finished_cells
+from bench_framework.model.metrics import COUNTED
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import LAST_LOOK, Reason, ReasonCode
@@ -80,13 +81,15 @@ def stop_rule_of(plan: Plan, *, gated: bool, only_gate: bool, decides: bool = Fa
     """Return the rule of a run.
 
     A run is `gated` if the gate was requested. With `only_gate`, the report needs no conclusive
-    results, unless the gate judges no time: then further rounds are for the report. Otherwise a scenario
-    with a gate is measured until report and gate are conclusive. A gate that `decides` goes on until it
-    is known whether to keep the change.
+    results, unless the gate judges counts and no time: then further rounds are for the report. Otherwise
+    a scenario with a gate is measured until report and gate are conclusive. A gate that `decides` goes on
+    until it is known whether to keep the change.
     """
     report: StopRule = FixedRule() if plan.measure.until == "rounds" else ReportRule()
-    if only_gate and (plan.confirms or timed_metrics(plan.judge.gate)):
+    policy = plan.judge.gate
+    counts = any(metric in COUNTED for metric in policy.tolerated) and not timed_metrics(policy)
+    if only_gate and (plan.confirms or not counts):
         return GateRule(decides)
-    if gated or plan.judge.gate.given:
+    if gated or policy.given:
         return All((report, GateRule(decides)))
     return report

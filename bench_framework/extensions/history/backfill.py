@@ -17,7 +17,7 @@ from bench_framework.extensions.history.series import (
     read_records,
 )
 from bench_framework.model.extension_phrases import ExtensionCode
-from bench_framework.model.metrics import ITERATION, WALL
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.benches import AXES
 from bench_framework.model.plan.build_spec import BUILTIN, BuildSpec, stable_id
 from bench_framework.model.plan.plan import Plan
@@ -115,8 +115,9 @@ def _built(plan: Plan) -> list[BuildSpec]:
 def _measured(results: Path, plan: Plan) -> set[str]:
     """Return the commits with records of this machine without uncommitted changes.
 
-    Together, they have a value of every configuration of the plan that is built at each commit. Which
-    benchmarks a commit has is known after its build, so a value of one in the same scenario is enough.
+    Together, they measured every configuration of the plan that is built at each commit. One that failed
+    with the same scenario would fail again. Which benchmarks a commit has is known after its build, so one
+    in the same scenario is enough.
     """
     built = {spec.id for spec in _built(plan)}
     cells = planned_cells(wire.dump_plan(plan).encode())[1]
@@ -124,14 +125,15 @@ def _measured(results: Path, plan: Plan) -> set[str]:
     planned: dict[str, set[str]] = {}
     with process.Launcher() as launcher:
         here = host.facts(launcher, hyperfine="", results=results, data=results, builds=False)
-    metric = WALL if plan.benches is None else ITERATION
-    for record in read_records(results, plan.name, metric)[0]:
+    for record in read_records(results, plan.name, WALL)[0]:
         if fingerprint(record.prepared.host) == fingerprint(here):
             of_record, cells = planned_cells(record.plan)
+            same = of_record.scenario_sha256 == plan.scenario_sha256
+            ids = record.final if same else record.medians.keys()
             for build in record.prepared.builds:
                 if build.ok and build.revision and not build.dirty:
-                    with_value = (cell for cell in cells if cell.id in record.medians)
-                    of_build = (cell for cell in with_value if cell.build_id == build.id)
+                    final = (cell for cell in cells if cell.id in ids)
+                    of_build = (cell for cell in final if cell.build_id == build.id)
                     series = planned.setdefault(build.revision, set())
                     series.update(_key(cell, of_record) for cell in of_build)
     return {commit for commit, series in planned.items() if needed <= series}

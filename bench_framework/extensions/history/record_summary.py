@@ -37,6 +37,8 @@ class RecordSummary:
     plan: bytes
     medians: Mapping[str, Figures]
     """Cell id → median of the metric, of each cell that was measured as planned."""
+    final: frozenset[str]
+    """Ids of the cells that were measured, or failed: measuring them again gives no more."""
 
 
 def read_summary(folder: Path, metric: str) -> RecordSummary:
@@ -52,25 +54,25 @@ def read_summary(folder: Path, metric: str) -> RecordSummary:
             prepared = wire.adapter(lines.Prepared).validate_json(file.readline())
         plan = read_regular(folder / layout.PLAN)
         load_plan(plan)
-        medians = _medians(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
+        cells = _cells(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
     except (OSError, ValueError, LookupError, RecordError) as error:
         cause = (("cause", f"{type(error).__name__}: {error}"),)
         raise RecordError("BX411.folder-damaged", details=cause, folder=folder) from error
-    return RecordSummary(header, prepared, plan, medians)
+    return RecordSummary(header, prepared, plan, *cells)
 
 
-def _medians(text: str, columns: tuple[str, ...]) -> dict[str, Figures]:
-    """Return the medians in ``cells.csv``. Raises `ValueError` or `LookupError`: other content."""
+def _cells(text: str, columns: tuple[str, ...]) -> tuple[dict[str, Figures], frozenset[str]]:
+    """Return medians and ids in ``cells.csv``. Raises `ValueError` or `LookupError`: other content."""
     rows = csv.reader(io.StringIO(text, newline=""))
     names = next(rows, [])
     cell, state = names.index("cell_id"), names.index("state")
-    if columns[0] not in names:
-        return {}
-    places = [names.index(name) for name in columns]
-    figures = {}
+    places = [names.index(name) for name in columns if columns[0] in names]
+    figures, final = {}, set[str]()
     for row in rows:
-        if row[state] == "measured" and row[places[0]]:
+        if row[state] != "not-started":
+            final.add(row[cell])
+        if row[state] == "measured" and places and row[places[0]]:
             median, *bounds = [float(row[place]) if row[place] else None for place in places]
             if median is not None and 0 < median < math.inf:
                 figures[row[cell]] = (median, *(bounds or (None, None)))
-    return figures
+    return figures, frozenset(final)

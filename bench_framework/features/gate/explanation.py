@@ -43,14 +43,14 @@ def explained(plan: Plan, gating: Gating, records: Sequence[Contents]) -> Gating
     gating = replace(gating, explanations=tuple(_explanations(plan, worse, slower, records)))
     if plan.judge.gate.on_same_instructions == "fail":
         return gating
-    same = {p.cell_id for p in gating.in_state("worse") if _has_same_instructions(p, records)}
     reasons = (Reason(ReasonCode.SAME_INSTRUCTIONS),)
     pairs = tuple(
         replace(p, state="same-instructions", reasons=reasons)
-        if p.state == "worse" and p.cell_id in same
+        if p.state == "worse" and _has_same_instructions(p, records)
         else p
         for p in gating.pairs
     )
+    same = pairs != gating.pairs
     return outcome.conclude(replace(gating, pairs=pairs), plan.judge.gate) if same else gating
 
 

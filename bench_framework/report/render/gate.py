@@ -43,15 +43,13 @@ from bench_framework.text.words import WORDS
 from bench_framework.units import counted
 
 FULL_ROWS: Final = (
-    *(
-        "worse",
-        "suspicious",
-        "failed",
-        "not-comparable",
-        "not-judged",
-        "same-instructions",
-        "accepted",
-    ),
+    "worse",
+    "suspicious",
+    "failed",
+    "not-comparable",
+    "not-judged",
+    "same-instructions",
+    "accepted",
 )
 STATE_WORDS: Final = {
     "passed": "passed",

@@ -27,6 +27,11 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         )
     if "binary_size" in dict(gate.margins) and worker.command is not None:
         yield scenario.key_problem(("gate", "binary_size"), "BC108.binary-size-of-program")
+    if gate.on_same_instructions == "warn" and not (worker.bench and gate.explain):
+        code = "BC108.same-instructions-of-program"
+        if worker.bench:
+            code = "BC108.same-instructions-not-counted"
+        yield scenario.key_problem(("gate", "on-same-instructions"), code)
     known = [name for name in METRICS if unit_of(scenario, name) is not None]
     known += scenario.spec.metrics
     for index, budget in enumerate(gate.budgets):

@@ -60,7 +60,7 @@ def with_benches(
     for item in plan.inputs:
         for target in policy.targets:
             _add_target(parts, plan, targets, item, target)
-    if not parts.inputs and parts.unselected:
+    if not parts.inputs and not parts.lone and parts.unselected:
         known = first_items([*parts.unselected], MOST_NAMED, ", ")
         raise UsageError("BX270.unselected", selection=policy.selection, known=known)
     if not parts.inputs:

@@ -124,6 +124,7 @@ def test_the_line_has_all_parts_of_the_time() -> None:
         ("worse", 1.2, 1e-5, {}),  # it waits for most of its time, or was counted in part
         ("worse", 1.8, 1e-6, {}),  # more than the place of code explains
         ("worse", 1.2, 1e-6, {"metric": "wall"}),
+        ("same-instructions", 1.2, 1e-6, {"other": "binary_size"}),  # which is worse anyway
     ],
 )
 def test_a_benchmark_with_the_same_instructions_passes_if_the_scenario_says_so(
@@ -142,7 +143,8 @@ def test_a_benchmark_with_the_same_instructions_passes_if_the_scenario_says_so(
     c = Comparison.unjudged(new, old, given["metric"], "headline", limits)
     c = replace(c, verdict=Verdict.WORSE, shown=interval)
     pair = GatedPair(new, given["metric"], 0.02, "worse", c, again=c)
-    gating = Gating((pair,), 0.01, 1, 1, 12, 1, ())
+    others = [replace(pair, metric=given["other"])] if "other" in given else []
+    gating = Gating((pair, *others), 0.01, 1, 1, 12, 1, ())
     block = make_block(0, 1, 0, new, 1.0, metrics={ITERATION: second})
     contents = example.contents([block])
     for cell_id, number in ((new, given["parse"]), (old, 4000)):
@@ -150,5 +152,5 @@ def test_a_benchmark_with_the_same_instructions_passes_if_the_scenario_says_so(
         if number:
             contents.functions[cell_id, 1] = FunctionCounts(cell_id, 1, costs)
     result = explained(example.plan, gating, [contents])
-    assert [p.state for p in result.pairs] == [expected]
-    assert result.exit_code == (0 if expected == "same-instructions" else 1)
+    assert [p.state for p in result.pairs] == [expected, *("worse" for _ in others)]
+    assert result.exit_code == (0 if expected == "same-instructions" and not others else 1)

@@ -123,7 +123,10 @@ def test_the_rule_of_a_run() -> None:
     assert stop_rule_of(gated, gated=False, only_gate=False) == All((ReportRule(), GateRule()))
     assert stop_rule_of(fixed, gated=True, only_gate=False) == All((FixedRule(), GateRule()))
     assert stop_rule_of(plain, gated=True, only_gate=True) == GateRule()
-    # A gate that judges no time is known at once: its further rounds decide the times of the report.
+    for given in ({"peak_rss": 0.5}, {"binary_size": 0.01}, {"instructions": 0.01, "wall": 0.01}):
+        other = Study(policy=gate_policy(**given)).plan
+        assert stop_rule_of(other, gated=True, only_gate=True) == GateRule()
+    # A gate of counts is known at once: its further rounds decide the times of the report.
     timeless = Study(policy=gate_policy(instructions=0.01)).plan
     both = All((ReportRule(), GateRule()))
     assert stop_rule_of(timeless, gated=True, only_gate=True) == both

@@ -105,6 +105,11 @@ def test_the_time_per_iteration_is_judged_and_outputs_are_not_compared(loads: Lo
         ),
         ("worker: {crate: c, bench: all}\njudge: [wall]", "a harness decides how long", ""),
         ("worker: {crate: c, bench: all}\ngate: {wall: 2%}", "`gate.wall` has no effect", "use"),
+        (
+            "worker: {crate: c, bench: all}\ngate: {on-same-instructions: warn, explain: false}",
+            "has no effect with `explain: false`",
+            "remove one of",
+        ),
         ("worker: {crate: c, bench: all}\naxes: {target: [a]}", "`target` is reserved", "give"),
         ("worker: {command: [x]}\njudge: [iteration]", "it needs `bench`", ""),
     ],

@@ -178,6 +178,7 @@ def test_a_benchmark_that_changed_its_harness_is_not_compared(folder: Path) -> N
     )
 
 
+@pytest.mark.parametrize("selection", ["", "benchmark=b"])
 @pytest.mark.parametrize(
     ("side", "label", "fix"),
     [
@@ -186,10 +187,11 @@ def test_a_benchmark_that_changed_its_harness_is_not_compared(folder: Path) -> N
     ],
 )
 def test_a_side_that_cannot_be_built_is_the_reason(
-    folder: Path, side: int, label: str, fix: str
+    folder: Path, side: int, label: str, fix: str, selection: str
 ) -> None:
     ids: Ids = {"one": ["a"], "two": ["b"]}
     plan, all_built = between(plan_of(folder, "bench: all"), ids, ids)
+    plan = replace(plan, benches=replace(require(plan.benches), selection=selection))
     revision = (BASE, HEAD)[side]
     broken = {spec.id for spec in plan.builds if spec.revision == revision}
     builds = [
@@ -257,11 +259,11 @@ def test_selections_of_a_gate_name_benchmarks(
 def test_an_option_selects_benchmarks_after_the_builds(folder: Path) -> None:
     ids: Ids = {"one": ["scan/a", "scan/b"], "two": ["b"]}
 
-    def selected(words: str) -> Plan:
+    def selected(words: str, base: Ids = ids) -> Plan:
         more = "gate: {budgets: [{cell: target=two, metric: iteration, max: 1us}]}\n"
         text = f"{HEADER}worker: {{crate: ., bench: all}}\n{more}"
         plan = expand(load(folder / "s.yaml", text=text), only=words)
-        return with_benches(*between(plan, ids, ids), Messages())[0]
+        return with_benches(*between(plan, base, ids), Messages())[0]
 
     def labels(plan: Plan) -> list[str]:
         return [item.label for item in plan.inputs]
@@ -274,6 +276,8 @@ def test_an_option_selects_benchmarks_after_the_builds(folder: Path) -> None:
     with pytest.raises(UsageError, match="-k 'benchmark=scan' matches no benchmark") as caught:
         selected("benchmark=scan")
     assert "scan/a, scan/b, b" in (caught.value.fix or "")
+    with pytest.raises(BuildError, match="1 benchmark without a counterpart at base bbbbbbb: b"):
+        selected("benchmark=b", {"one": ["scan/a"], "two": None})
 
 
 def test_a_variant_without_the_id_leaves_the_others_compared(folder: Path) -> None:
