@@ -1,6 +1,7 @@
 """Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
 import contextlib
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ STRACE: Final = ("strace", "-f", "--seccomp-bpf", "-qq", "-c", "-e", "signal=non
 """Command that counts system calls and their errors, and stops the program only at those that it counts."""
 START: Final = "execve"
 """System call that is counted too. Each traced program has made it, so that a table without it is no table."""
+UNKNOWN_CALL: Final = re.compile(r"strace: invalid system call '([^']*)'")
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
 
@@ -85,6 +87,10 @@ class BlockChecks:
         runner = SingleRunner(self.reader.launcher, self.reader.policy, limit_s)
         outcome = runner.run(target, None, limit_s, under=under, read=read)
         table, printed = outcome.output or ("", "")
+        if unknown := UNKNOWN_CALL.search(printed):
+            event = block_event("BX219.unknown", "error", target, block, call=unknown[1])
+            reason = phrase_of(PhraseCode.UNKNOWN_CALL, unknown[1])
+            return replace(block, status="failed", message=reason), event
         if outcome.status != "ok" or not successes(table, START):
             # strace ends with 1 after an error of its own, which `exit-codes` may allow.
             key = "BX353.timeout" if outcome.status == "timeout" else "BX353.failed"
@@ -93,7 +99,7 @@ class BlockChecks:
         absent = ", ".join(call for call in calls if not successes(table, call))
         if not absent:
             return block, None
-        event = block_event("BX219", "error", target, block, calls=absent)
+        event = block_event("BX219.absent", "error", target, block, calls=absent)
         reason = phrase_of(PhraseCode.NO_CALL, absent)
         return replace(block, status="failed", message=reason), event
 
