@@ -165,7 +165,13 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
         elif len(others) + 1 == len(view.plan.inputs):
             yield replace(first, scope=(), fact=replace(fact, inputs=len(view.plan.inputs)))
         else:
-            scope = dict.fromkeys(pair for c in (first, *others) for pair in c.scope)
+            claims = (first, *others)
+            scope = dict.fromkeys(
+                pair
+                for c in claims
+                for pair in c.scope
+                if pair[0] == "input" or all(pair in each.scope for each in claims)
+            )
             yield replace(first, scope=tuple(scope), fact=fact)
 
 
