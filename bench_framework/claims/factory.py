@@ -40,11 +40,10 @@ class Names:
         self._cold = cell_state.cold_inputs(plan, states)
 
     def scope(self, input_id: str) -> Scope:
-        """Return the input if there are several, and the cache if every run started cold and no value says it."""
-        given = self.plan.input(input_id)
-        item = (("input", given.label),) if len(self.plan.inputs) > 1 else ()
-        cold = input_id in self._cold and "cold" not in dict(given.values).values()
-        return (*item, ("cache", "cold")) if cold else item
+        """Return the input if there are several, and the cache if every run started cold."""
+        label = self.plan.input(input_id).label
+        item = (("input", label),) if len(self.plan.inputs) > 1 else ()
+        return (*item, ("cache", "cold")) if input_id in self._cold else item
 
     def label(self, cell_id: str) -> str:
         """Return the name of a cell: the label of its variant."""

@@ -1,6 +1,7 @@
 """Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
 import contextlib
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from bench_framework.execution.failures import block_event, failure_event, place
 from bench_framework.execution.process import Finished
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
-from bench_framework.foreign import text_of
+from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.record.run import Answer, Block, Event
@@ -26,6 +27,9 @@ from bench_framework.text.reasons import phrase_of
 
 STRACE: Final = ("strace", "-f", "--seccomp-bpf", "-qq", "-c", "-e", "signal=none", "-e")
 """Command that counts system calls and their errors, and stops the program only at those that it counts."""
+START: Final = "execve"
+"""System call that is counted too. Each traced program has made it, so that a table without it is no table."""
+UNKNOWN_CALL: Final = re.compile(r"strace: invalid system call '([^']*)'")
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
 
@@ -74,20 +78,28 @@ class BlockChecks:
         calls, limit_s = target.cell.calls, self.record.plan.measure.timeout_s
 
         def under(folder: Path) -> Sequence[str]:
-            return [*STRACE, f"trace={','.join(calls)}", "-o", f"{folder}/calls", "--"]
+            traced = ",".join((START, *calls))
+            return [*STRACE, f"trace={traced}", "-o", f"{folder}/calls", "--"]
 
-        def read(folder: Path, _: Finished) -> str:
-            return text_of(folder / "calls")
+        def read(folder: Path, _: Finished) -> tuple[str, str]:
+            return text_of(folder / "calls"), in_one_line(text_of(folder / "stderr"))
 
         runner = SingleRunner(self.reader.launcher, self.reader.policy, limit_s)
         outcome = runner.run(target, None, limit_s, under=under, read=read)
-        if outcome.status != "ok":
-            reason = outcome.message
-            return block, block_event("BX353", "warning", target, block, reason=reason)
-        absent = ", ".join(call for call in calls if not successes(outcome.output, call))
+        table, printed = outcome.output or ("", "")
+        if unknown := UNKNOWN_CALL.search(printed):
+            event = block_event("BX219.unknown", "error", target, block, call=unknown[1])
+            reason = phrase_of(PhraseCode.UNKNOWN_CALL, unknown[1])
+            return replace(block, status="failed", message=reason), event
+        if outcome.status != "ok" or not successes(table, START):
+            # strace ends with 1 after an error of its own, which `exit-codes` may allow.
+            key = "BX353.timeout" if outcome.status == "timeout" else "BX353.failed"
+            reason = outcome.message or printed
+            return block, block_event(key, "warning", target, block, reason=reason)
+        absent = ", ".join(call for call in calls if not successes(table, call))
         if not absent:
             return block, None
-        event = block_event("BX219", "error", target, block, calls=absent)
+        event = block_event("BX219.absent", "error", target, block, calls=absent)
         reason = phrase_of(PhraseCode.NO_CALL, absent)
         return replace(block, status="failed", message=reason), event
 

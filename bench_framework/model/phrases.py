@@ -31,6 +31,7 @@ class PhraseCode(StrEnum):
     OTHER_THAN_TIMED = "other-than-timed"
     STDERR_NOT_STORED = "stderr-not-stored"
     NO_CALL = "no-call"
+    UNKNOWN_CALL = "unknown-call"
 
     # A state of the page cache that was not verified.
     PAGES_NOT_REPORTED = "pages-not-reported"

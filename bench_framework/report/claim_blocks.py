@@ -88,7 +88,7 @@ def nothing_better(data: ReportData) -> bool:
 
 
 def all_equal(data: ReportData) -> bool:
-    """Return whether every variant is equivalent to the baseline in the main metric, on each input."""
-    cells = (c for item in data.plan.inputs for c in data.measured(item.id))
+    """Return whether every planned variant is equivalent to the baseline in the main metric, on each input."""
+    cells = (c for item in data.plan.inputs for c in data.arms(item.id))
     compared = [data.comparison(c.id, data.metric) for c in cells if c.role is Role.CANDIDATE]
     return bool(compared) and all(c and c.verdict is Verdict.EQUIVALENT for c in compared)

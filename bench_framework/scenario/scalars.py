@@ -27,6 +27,10 @@ _RESERVED_VARIABLES: Final = frozenset({"BENCHCTL_ANSWERS", "HYPERFINE_ITERATION
 """Variables that benchctl sets for the worker protocol and for hyperfine."""
 AXIS_NAME: Final = "[A-Za-z][A-Za-z0-9_-]{0,63}"
 SYMBOL: Final = "[a-z][a-z0-9_]{0,63}"
+CLASSES_OF_CALLS: Final = frozenset(
+    ("all", "desc", "file", "ipc", "memory", "network", "none", "process", "signal")
+)
+"""Names that strace reads as many system calls, or none."""
 SCENARIO_NAME: Final = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 MAX_LISTED: Final = 14
 """Largest number of allowed names that a message lists."""
@@ -196,6 +200,14 @@ def symbol(value: Any) -> str:
         near = name.replace("-", "_").lower()
         near = near if re.fullmatch(SYMBOL, near) else ""
         raise Refused("BC108.not-a-symbol", name=name, near=near)
+    return name
+
+
+def system_call(value: Any) -> str:
+    """Read the name of a system call."""
+    name = symbol(value)
+    if name in CLASSES_OF_CALLS:
+        raise Refused("BC108.class-of-calls", name=name)
     return name
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench_framework import assets
 from bench_framework.errors import GateError, UsageError
-from bench_framework.execution.machine.host import cache_root
+from bench_framework.execution.machine.host import cache_root, environment
 from bench_framework.masking import masked
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_revisions
@@ -209,7 +209,8 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
     if options.idle is not None and not 0 < options.idle < float("inf"):
         raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
     plan = plan_given(name, options)
-    if not plan.invocation.words and options.results != RESULTS:
+    default = Path(environment().get("BENCHCTL_RESULTS") or RESULTS)
+    if not plan.invocation.words and options.results != default:
         given = replace(plan.invocation, results=str(options.results))
         plan = replace(plan, invocation=given)
     require_outside(plan, options.results)

@@ -43,6 +43,7 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
     leader, *others = view.leaders(group)
     compared_ids = [c.id for c in view.compared(group.input_id) if not view.is_duplicate(c.id)]
     behind = [c for c in compared_ids if c not in group.cell_ids]
+    planned = [c for c in view.choices(group.input_id) if not view.is_duplicate(c.id)]
     candidate = leader if leader != baseline.id else next(iter((*behind, *others)), leader)
     compared = view.pair(candidate, baseline.id, metric)
     tied = [c for c in (leader, *others) if c != baseline.id]
@@ -50,7 +51,7 @@ def main_claim(view: SummaryView, group: BestGroup, *, leading: bool = False) ->
         members=view.labels((leader, *others)),
         is_baseline=leader == baseline.id,
         leading=leading,
-        of_two=len(compared_ids) == len((candidate, baseline)),
+        of_two=len(planned) == len((candidate, baseline)),
         among=view.choice(),
         equivalent_within=_equivalent_within(view, baseline.id, tied),
         some_better=any(
@@ -164,7 +165,13 @@ def recommendations(view: SummaryView) -> Iterator[Claim]:
         elif len(others) + 1 == len(view.plan.inputs):
             yield replace(first, scope=(), fact=replace(fact, inputs=len(view.plan.inputs)))
         else:
-            scope = dict.fromkeys(pair for c in (first, *others) for pair in c.scope)
+            claims = (first, *others)
+            scope = dict.fromkeys(
+                pair
+                for c in claims
+                for pair in c.scope
+                if pair[0] == "input" or all(pair in each.scope for each in claims)
+            )
             yield replace(first, scope=tuple(scope), fact=fact)
 
 

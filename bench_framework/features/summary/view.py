@@ -188,15 +188,22 @@ class SummaryView(ComparisonClaims):
     def leading_input(self) -> Input | None:
         """Return the input that the summary is about: the largest one with a conclusive result.
 
-        Fixed costs matter least there. Without sizes it is the last input of the scenario. Of two
-        revisions it is the input with the largest regression.
+        Fixed costs matter least there. Without sizes it is the last input of the scenario, with the
+        first page cache of several. Of two revisions it is the input with the largest regression.
         """
         if self.plan.revisions is not None and (worse := self.regressions()):
             return self.plan.input(self.cells[worse[0].cell_id].input_id)
         compared = [i for i in self.plan.inputs if (g := self.groups.get(i.id)) and g.comparisons]
         conclusive = [i for i in compared if self.is_conclusive(self.groups[i.id])]
         candidates = conclusive or compared or self.plan.inputs
-        return max(reversed(candidates), key=lambda i: self.sizes.get(i.id) or 0, default=None)
+        baselines = {i.id: self.plan.baseline_cell(i.id) for i in self.plan.inputs}
+        caches = {i: cell.cache if cell is not None else None for i, cell in baselines.items()}
+        states = [*dict.fromkeys(caches.values())]
+
+        def size_and_cache(item: Input) -> tuple[int, int]:
+            return self.sizes.get(item.id) or 0, -states.index(caches[item.id])
+
+        return max(reversed(candidates), key=size_and_cache, default=None)
 
     @staticmethod
     def is_conclusive(group: BestGroup) -> bool:

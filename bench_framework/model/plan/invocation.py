@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,11 +26,16 @@ class Invocation:
     gate: bool = False
     """True if the gate is applied (``--gate``, `benchctl gate`)."""
     results: str = ""
-    """Folder of the records as it was given, empty for the default."""
+    """Folder of the records as an option gave it, empty for the default."""
     scheduler: str = ""
     """Address of the scheduler of a fleet."""
     host: str = ""
     """Name of the host of a fleet that measures this plan."""
+
+    @property
+    def public(self) -> Invocation:
+        """The options that another machine has too: without the folder of the records."""
+        return replace(self, results="")
 
     def command(self, scenario: str, revisions: Revisions | None) -> str:
         """Return the command that measures the plan of a scenario, quoted for a shell."""

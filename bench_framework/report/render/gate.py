@@ -237,7 +237,7 @@ def page_of(
         ),
         bool(plan.scenario_path),
         change,
-        plan.command,
+        plan.invocation.public.command(plan.scenario_path, plan.revisions),
     )
 
 

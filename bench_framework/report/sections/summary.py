@@ -8,7 +8,7 @@ from typing import Final
 from bench_framework.compare.cell_state import output_reasons
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim, Fact
-from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.report.blocks import Block, Box, Fallback, Paragraph, Sentence
 from bench_framework.report.claim_blocks import (
     all_equal,
@@ -92,7 +92,9 @@ def _decision(data: ReportData) -> Box | None:
         chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
     elif nothing_better(data) and data.plan.revisions is None:
         what, margin = noun(data.metric), format_percent(data.margin)
-        equal = Sentence(f"Choose by other criteria: {what} is equal within ±{margin}.")
+        several = len({c.variant_id for c in data.plan.cells if c.role is Role.CANDIDATE}) > 1
+        to = f" to {data.plan.variant(data.plan.baseline_id).label}" if several else ""
+        equal = Sentence(f"Choose by other criteria: {what} is equal{to} within ±{margin}.")
         chosen = (equal if all_equal(data) else NOTHING_BETTER,)
     return Box("decision", chosen) if chosen else None
 

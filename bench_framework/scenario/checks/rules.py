@@ -225,7 +225,8 @@ def check_reference(
             key = "BC206.no-axis-or-key" if also else "BC206.no-axis-and-no-keys"
         yield point(place, key, name=name, **similar(name, [*scenario.axes, *(also or ())]))
     elif variant_only and axis.kind == "input":
-        yield scenario.value_problem(path, "BC206.axis-of-input", name=name)
+        key = "BC206.axis-of-page-cache" if axis.is_page_cache else "BC206.axis-of-input"
+        yield scenario.value_problem(path, key, name=name)
     elif value is not None and value not in axis.settings:
         yield from scenario.unknown(
             path, "BC206.no-axis-value", value, known_values(scenario, axis), name=name, value=value

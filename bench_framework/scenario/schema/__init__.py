@@ -114,8 +114,8 @@ class ScenarioFile(Part):
     variant with each of them."""
     choose_from: parts.Baselines = Field(default=[], alias="choose-from")
     """Variants that the answer and the recommendation choose from: those with all values of an
-    item. All variants are compared. Default: every variant; with an axis of page caches, those with
-    the state of the baseline."""
+    item. All variants are compared. Default: every variant; if `baseline` names a page cache, those
+    with this state."""
     measure: Measure = Field(default_factory=Measure)
     """Number of rounds, order, and when measuring stops."""
     hosts: parts.Hosts | None = None

@@ -126,6 +126,11 @@ Symbol: TypeAlias = Annotated[
     read_by(scalars.symbol),
     WithJsonSchema({"type": "string", "pattern": f"^{scalars.SYMBOL}$"}),
 ]
+SystemCall: TypeAlias = Annotated[
+    str,
+    read_by(scalars.system_call),
+    WithJsonSchema({"type": "string", "pattern": f"^{scalars.SYMBOL}$"}),
+]
 Variable: TypeAlias = Annotated[
     str, read_by(scalars.variable_name), WithJsonSchema({"type": "string"})
 ]

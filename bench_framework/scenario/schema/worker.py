@@ -24,7 +24,7 @@ from bench_framework.scenario.schema.types import (
     Part,
     Profile,
     Several,
-    Symbol,
+    SystemCall,
     Text,
     ValueName,
     Variable,
@@ -245,7 +245,7 @@ class Setting(Part):
     """CPUs that the program may run on, such as `0-3`."""
     cache: CacheName | None = None
     """State of the page cache before a run: `warm`, `cold` or `unknown`."""
-    calls: list[Symbol] = []
+    calls: list[SystemCall] = []
     """System calls of which each must succeed at least once in a run of the value, such as
     `io_uring_enter`. It is checked with strace in one run outside timing."""
     label: Text | None = None

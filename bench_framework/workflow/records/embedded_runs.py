@@ -149,6 +149,10 @@ def publish(page: Path, folder: Path | None, wording: str | None = None) -> page
     content = embedded.read(read_page(page))
     if wording is not None:
         content = reworded(content, wording)
+    if folder is not None:
+        plan = content.frame.plan
+        plan = replace(plan, invocation=plan.invocation.public)
+        content = replace(content, frame=replace(content.frame, plan=plan))
     judgement = judge_embedded(content)
     document = pages.located(build_document(_data(content, judgement)), folder or page.parent)
     if folder is None:

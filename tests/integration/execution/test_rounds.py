@@ -234,20 +234,35 @@ def test_a_cell_that_always_fails_is_dropped_after_the_warm_up(fake: Any) -> Non
     assert (dropped.round, dropped.reason) == (2, Reason(ReasonCode.RUN_FAILED, "exit status 101"))
 
 
-TABLE = "calls errors syscall\n0.00 0.1 0 4 openat\n0.00 0.1 0 2 2 io_uring_enter\n"
+TABLE = "calls errors syscall\n0 0.1 0 1 execve\n0 0.1 0 4 openat\n0 0.1 0 2 2 io_uring_enter\n"
+
+
+UNKNOWN = "\"strace: invalid system call 'mmapp'\""
 
 
 @pytest.mark.parametrize(
-    ("strace", "calls", "failed", "code"),
+    ("strace", "calls", "exit_codes", "failed", "code"),
     [
-        ("cat >$5 <<E\n{}E", ("openat",), False, ""),
-        ("cat >$5 <<E\n{}E", ("openat", "io_uring_enter", "mmap"), True, "BX219"),
-        ("cat >$5 <<E\n{}E\nexit 1", ("mmap",), False, "BX353"),
-        ("", ("mmap",), False, "BX353"),
+        ("cat >$5 <<E\n{}E", ("openat",), (0,), False, ""),
+        ("cat >$5 <<E\n{}E", ("openat", "io_uring_enter", "mmap"), (0,), True, "BX219"),
+        ("cat >$5 <<E\n{}E\nexit 1", ("io_uring_enter", "mmap"), (0, 1), True, "BX219"),
+        ("cat >$5 <<E\n{}E\nexit 1", ("mmap",), (0,), False, "BX353"),
+        ("echo no >&2; exit 1", ("mmap",), (0, 1), False, "BX353"),
+        ("echo no >&2; >$5; exit 1", ("mmap",), (0, 1), False, "BX353"),
+        (f"echo {UNKNOWN} >&2; exit 1", ("openat", "mmapp"), (0,), True, "BX219"),
+        (f"echo {UNKNOWN} >&2; exit 1", ("openat", "mmapp"), (0, 1), True, "BX219"),
+        ("sleep 9", ("mmap",), (0,), False, "BX353"),
+        ("", ("mmap",), (0,), False, "BX353"),
     ],
 )
 def test_a_variant_that_never_makes_a_required_system_call_fails(
-    fake: Any, tmp_path: Path, strace: str, calls: tuple[str, ...], failed: bool, code: str
+    fake: Any,
+    tmp_path: Path,
+    strace: str,
+    calls: tuple[str, ...],
+    exit_codes: tuple[int, ...],
+    failed: bool,
+    code: str,
 ) -> None:
     program = tmp_path / "bin" / "strace"
     program.parent.mkdir()
@@ -256,16 +271,24 @@ def test_a_variant_that_never_makes_a_required_system_call_fails(
         shift = "while [ $5 != -o ]; do shift; done; shift\n"
         program.write_text(f"#!/bin/sh\necho >>{tmp_path}/log\n{shift}{strace.format(TABLE)}\n")
         program.chmod(0o755)
-    plan = plan_of(ARMS, control=False)
+    policy = MeasurePolicy(rounds_min=3, rounds_max=3, timeout_s=1.0)
+    answer = AnswerPolicy("none", exit_codes=exit_codes)
+    plan = plan_of(ARMS, control=False, answer=answer, measure=policy)
     cells = (plan.cells[0], replace(plan.cells[1], calls=calls), plan.cells[2])
     record = fake.measure(replace(plan, cells=cells))
     assert [b.status for b in blocks_of(record, "b")] == (["failed"] * 2 if failed else ["ok"] * 5)
     assert [event.code for event in record.contents.events] == [code] * bool(code)
     if failed:
-        message = "no successful system call io_uring_enter, mmap"
+        absent, unknown = (
+            "no successful system call io_uring_enter, mmap",
+            "unknown system call mmapp",
+        )
+        message = unknown if "mmapp" in calls else absent
         assert blocks_of(record, "b")[0].message == message
     elif strace:
         assert (tmp_path / "log").read_text() == "\n"
+        hints = [require(event.help) for event in record.contents.events]
+        assert all(("background" in hint) == ("sleep" in strace) for hint in hints)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from bench_framework.compare import cell_state, samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
-from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.plan import CacheState, Input, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.record.sensors import PageCache
@@ -17,7 +17,7 @@ from bench_framework.model.result.judgement import Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import require
-from tests.unit.judging.conftest import Study
+from tests.unit.judging.conftest import Study, planned_looks
 
 COLD, WARM = PageCache("cold"), PageCache("warm", why="12 % of its pages were in memory")
 
@@ -86,6 +86,41 @@ def test_one_round_that_was_not_seen_to_be_cold_is_void_and_the_others_count(arm
     assert claims[0].scope == (("cache", "cold"),)
     assert claims[0].fact == Best(members=("b",), leading=True, of_two=True, some_better=True)
     assert claims[0].estimate == pytest.approx(0.9, abs=0.001)
+
+
+@pytest.mark.parametrize("name", ["cold", "fresh"])
+def test_claims_have_the_cold_cache_of_an_input_whatever_its_name_is(name: str) -> None:
+    example, given = Study(control=False), Input(name, (("cache", name),), None)
+    plan = cold_plan(example)
+    cells = tuple(replace(cell, input_id=given.id) for cell in plan.cells)
+    plan = replace(plan, inputs=(given,), cells=cells)
+    judgement = judge(plan, measured(example, {}), {}, [], planned_looks(plan, 40))
+    (main,) = (claim for claim in judgement.claims if claim.kind == "main")
+    assert main.scope == (("cache", "cold"),)
+
+
+@pytest.mark.parametrize(
+    ("caches", "leading"),
+    [(("warm", "cold"), "1MiB"), (("cold", "warm"), "1MiB"), (("warm", "warm"), "2MiB")],
+)
+def test_of_several_page_caches_the_first_one_leads(
+    caches: tuple[CacheState, CacheState], leading: str
+) -> None:
+    example = Study(sizes=(1, 2), control=False)
+    old = example.plan.inputs
+    inputs = {i.id: replace(i, dataset=None) for i in old}  # of unknown size
+    cache_of = {i.id: cache for i, cache in zip(old, caches, strict=True)}
+    cells = tuple(
+        replace(c, input_id=inputs[c.input_id].id, cache=cache_of[c.input_id])
+        for c in example.plan.cells
+    )
+    plan = replace(example.plan, inputs=tuple(inputs.values()), cells=cells)
+    blocks = [
+        replace(b, page_cache=PageCache(plan.cell(b.cell_id).cache)) for b in example.blocks(wall)
+    ]
+    claims = judge(plan, blocks, {}, [], planned_looks(plan, 40)).claims
+    (main,) = (c for c in claims if isinstance(c.fact, Best) and c.fact.leading)
+    assert dict(main.scope)["input"] == leading
 
 
 def test_more_than_twenty_percent_of_them_refuse_the_cell() -> None:

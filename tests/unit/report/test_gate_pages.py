@@ -30,7 +30,10 @@ def comment(gate: GatePage) -> str:
 
 def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     gating = Gating((), 0.01, 2, 11, 12, 0, ())
-    gate = gate_page.page_of(sample().plan, gating, (), "20260101T0000Z", "")
+    plan = sample().plan
+    plan = replace(plan, invocation=replace(plan.invocation, results="/tmp/of-job"))
+    gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+    assert "/tmp" not in gate.command
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
     assert (
         gate.how(gate.rows) == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"

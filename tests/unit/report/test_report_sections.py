@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any, Literal
 
+import figure_records as records
 import pytest
 from report_sample import all_tables, tables_in, with_contents, with_judgement, with_plan
 
@@ -43,6 +44,7 @@ from bench_framework.report.sections.technical import TECHNICAL
 from bench_framework.text.numbers import DASH
 from bench_framework.text.write import clause, lead, say
 from tests.build import require
+from tests.unit.judging.conftest import Study, timing
 
 
 def section(document: Document, code: str) -> Section:
@@ -353,6 +355,37 @@ def test_outputs_that_nothing_compares_name_a_scenario_only_if_there_is_one(
     assert outputs() == ("warn", "not compared: the scenario says `none`")
     assert outputs(scenario_path="") == ("warn", "not compared")
     assert outputs(benches=BenchPolicy(("all",))) == ("unknown", "benchmarks have none")
+
+
+@pytest.mark.parametrize(
+    ("arms", "broken", "answer", "decision"),
+    [
+        ("ab", "", "Equal within ±2 %: ", "Choose by other criteria: time is equal within ±2 %."),
+        (
+            "abc",
+            "",
+            "a, the baseline, ",
+            "Choose by other criteria: time is equal to a within ±2 %.",
+        ),
+        ("abc", "c", "a, the baseline, ", summary.NOTHING_BETTER.text),
+    ],
+)
+def test_variants_are_equal_only_if_each_planned_one_is_measured(
+    arms: str, broken: str, answer: str, decision: str
+) -> None:
+    example = Study(arms=tuple(arms))
+    lost = {example.cell(arm).id for arm in broken}
+    blocks = [
+        replace(b, status="failed", wall_s=()) if b.cell_id in lost else b
+        for b in example.blocks(timing({}, 0.004))
+    ]
+    equal = records.report(example.plan, example.judge(blocks))
+    (box,) = (b for b in summary.build(equal) if isinstance(b, Box) and b.tone == "decision")
+    (main,) = equal.claims("main")
+    texts = (main.text, box.sentences[0].text)
+    text, choice = (text.replace("\u202f", " ") for text in texts)
+    assert text.startswith(answer)
+    assert choice == decision
 
 
 def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:

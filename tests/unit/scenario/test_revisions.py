@@ -129,6 +129,10 @@ def test_the_command_of_a_gated_plan_applies_the_gate(
     )
     plan = plan_run(name, replace(options, gate=False))
     assert plan.command == f"benchctl run {name} -k mode=loud -S margin=5%"
+    monkeypatch.setenv("BENCHCTL_RESULTS", "temporary")
+    for folder in ("results", "temporary"):
+        plan = plan_run(name, replace(options, results=Path(folder)))
+        assert plan.invocation.results == ("results" if folder == "results" else "")
 
 
 def test_three_commits_are_compared_with_the_first_one(plans: Plans) -> None:

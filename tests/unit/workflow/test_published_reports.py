@@ -2,6 +2,7 @@
 
 import gzip
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import bench_framework
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.store import embedded, manifest
-from bench_framework.workflow.records.embedded_runs import publish
+from bench_framework.workflow.records.embedded_runs import judge_embedded, publish, render_embedded
 from bench_framework.workflow.records.verification import verify
 
 
@@ -39,6 +40,20 @@ def test_a_published_report_has_every_file_but_journal_and_raw_files(
     )
     for name in names & listed:
         assert (published / name).read_bytes() == (full / name).read_bytes()
+
+
+def test_a_published_report_does_not_name_the_folder_of_the_records(
+    published: Path, tmp_path: Path
+) -> None:
+    page, folder = tmp_path / "report.html", tmp_path / "again"
+    content = embedded.read(page_text := (published / "report.html").read_text("utf-8"))
+    plan = content.frame.plan
+    plan = replace(plan, invocation=replace(plan.invocation, results="/tmp/of-job"))
+    content = replace(content, frame=replace(content.frame, plan=plan))
+    page.write_text(render_embedded(content, judge_embedded(content))["report.html"], "utf-8")
+    publish(page, folder)
+    assert (folder / "report.html").read_text("utf-8") == page_text
+    assert verify(tmp_path, str(folder)).differences == ()
 
 
 def test_an_unchanged_published_report_has_no_differences(published: Path) -> None:
