@@ -268,9 +268,8 @@ def test_a_label_or_the_mode_decides_whether_a_regression_fails_the_step(
     given = {"scenario": "bench/a.yaml", **inputs}
     # `/bench` passes the labels on as an input.
     for event in ({"action": "labeled", "pull_request": pull}, started):
-        done = run_action(
-            *(tmp_path, tmp_path), path=str(program.parent), event=json.dumps(event), **given
-        )
+        call = {"path": str(program.parent), "event": json.dumps(event), **given}
+        done = run_action(tmp_path, tmp_path, **call)
         assert done.outputs.get("conclusion") == conclusion
         assert done.code == (code if conclusion == "failed" else 0 if conclusion else 2)
     assert not [*tmp_path.rglob("injected")]
