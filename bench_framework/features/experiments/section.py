@@ -206,11 +206,8 @@ def _keep(
         return "not alone"
     if verdict is Verdict.BETTER and experiment.decision == "rejected":
         return "look again"
-    if (
-        experiment.decision == "open"
-        and verdict is not Verdict.BETTER
-        and _is_used(data, experiment)
-    ):
+    left_open = experiment.decision == "open" and verdict is not Verdict.BETTER
+    if left_open and _is_used(data, experiment):
         return f"{KEEP[verdict]}, but recommended"
     return KEEP[verdict]
 
