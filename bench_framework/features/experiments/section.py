@@ -256,9 +256,8 @@ def _steps(data: ReportData, item: Input) -> dict[frozenset[tuple[str, str]], _S
 
 
 def _verdict(time: Comparison | None, state: CellState | None) -> Verdict:
-    if state is None:
-        return Verdict.EXCLUDED
-    return state.refusal or (time.verdict if time else Verdict.INCONCLUSIVE)
+    verdict = time.verdict if time else Verdict.INCONCLUSIVE
+    return Verdict.EXCLUDED if state is None else state.refusal or verdict
 
 
 CHANGES = SectionKind(
