@@ -41,8 +41,7 @@ class Names:
 
     def scope(self, input_id: str) -> Scope:
         """Return the input if there are several, and the cache if every run started cold."""
-        label = self.plan.input(input_id).label
-        item = (("input", label),) if len(self.plan.inputs) > 1 else ()
+        item = (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
         return (*item, ("cache", "cold")) if input_id in self._cold else item
 
     def label(self, cell_id: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from bench_framework.model.facts import Claim, PublishedResult
+from bench_framework.model.facts import Claim, Outcome, PublishedResult
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
 from bench_framework.model.plan.plan import Input
@@ -61,7 +61,7 @@ KEEP: Final = {
 MOST_CHANGES: Final = 8
 """Most rows of a table of changes that leaves out none."""
 ALL: Final = "all-changes-table"
-CONFIRMING: Final = ("reproduced", "no-difference")
+CONFIRMING: Final = (Outcome.REPRODUCED, Outcome.NO_DIFFERENCE)
 """Outcomes of a published figure that need no row of their own."""
 ORDER: Final = ("adopted", "rejected", "open")
 TWO_DIFFERENCES: Final = (
@@ -75,7 +75,7 @@ class _Tried(NamedTuple):
     experiment: Experiment
     row: Row
     confirmed: bool
-    """True if it was rejected, and is shown to be no gain of the metric or of memory."""
+    """True if it was rejected, is shown to be no gain of the metric, and not shown to be one of memory."""
 
 
 def changes(data: ReportData) -> tuple[Block, ...]:
