@@ -1,21 +1,18 @@
 """Checks of blocks, outside timing: failures, answers, page cache, metrics."""
 
 import contextlib
-import re
 import shutil
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
+from bench_framework.execution.counting.required_calls import check_calls
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.failures import block_event, failure_event, place_of, repeat
-from bench_framework.execution.process import Finished
 from bench_framework.execution.schedule import InputProgress
 from bench_framework.execution.target import Target
-from bench_framework.foreign import in_one_line, text_of
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.record.run import Answer, Block, Event
@@ -25,11 +22,6 @@ from bench_framework.text.errors import amended
 from bench_framework.text.numbers import format_percent
 from bench_framework.text.reasons import phrase_of
 
-STRACE: Final = ("strace", "-f", "--seccomp-bpf", "-qq", "-c", "-e", "signal=none", "-e")
-"""Command that counts system calls and their errors, and stops the program only at those that it counts."""
-START: Final = "execve"
-"""System call that is counted too. Each traced program has made it, so that a table without it is no table."""
-UNKNOWN_CALL: Final = re.compile(r"strace: invalid system call '([^']*)'")
 LARGEST_REFERENCE_BYTES: Final = LARGEST_EDITED
 """A larger output is compared by its digest only; a copy would fill the disk."""
 
@@ -75,33 +67,13 @@ class BlockChecks:
         earlier = state.blocks.get(block.cell_id, [])
         if target.cell.role is Role.CONTROL or any(b.status == "ok" for b in earlier):
             return block, None
-        calls, limit_s = target.cell.calls, self.record.plan.measure.timeout_s
-
-        def under(folder: Path) -> Sequence[str]:
-            traced = ",".join((START, *calls))
-            return [*STRACE, f"trace={traced}", "-o", f"{folder}/calls", "--"]
-
-        def read(folder: Path, _: Finished) -> tuple[str, str]:
-            return text_of(folder / "calls"), in_one_line(text_of(folder / "stderr"))
-
+        limit_s = self.record.plan.measure.timeout_s
         runner = SingleRunner(self.reader.launcher, self.reader.policy, limit_s)
-        outcome = runner.run(target, None, limit_s, under=under, read=read)
-        table, printed = outcome.output or ("", "")
-        if unknown := UNKNOWN_CALL.search(printed):
-            event = block_event("BX219.unknown", "error", target, block, call=unknown[1])
-            reason = phrase_of(PhraseCode.UNKNOWN_CALL, unknown[1])
-            return replace(block, status="failed", message=reason), event
-        if outcome.status != "ok" or not successes(table, START):
-            # strace ends with 1 after an error of its own, which `exit-codes` may allow.
-            key = "BX353.timeout" if outcome.status == "timeout" else "BX353.failed"
-            reason = outcome.message or printed
-            return block, block_event(key, "warning", target, block, reason=reason)
-        absent = ", ".join(call for call in calls if not successes(table, call))
-        if not absent:
+        if (fault := check_calls(runner, target, block.round)) is None:
             return block, None
-        event = block_event("BX219.absent", "error", target, block, calls=absent)
-        reason = phrase_of(PhraseCode.NO_CALL, absent)
-        return replace(block, status="failed", message=reason), event
+        if fault.failure:
+            block = replace(block, status="failed", message=fault.failure)
+        return block, fault.event
 
     def _handle_failure(
         self, state: InputProgress, target: Target, block: Block
@@ -231,15 +203,6 @@ class BlockChecks:
         difference = self._difference(target)
         event = other_output_event(target, block, first, target.cell.label, difference)
         return block, state.new_event(varying_answer_event(target.cell, event, difference))
-
-
-def successes(table: str, call: str) -> int:
-    """Return how often a system call succeeded, from the table of ``strace -c``."""
-    for line in table.splitlines():
-        words = line.split()  # % time, seconds, usecs/call, calls, errors if there are any, name
-        if words[-1:] == [call]:
-            return int(words[3]) - sum(map(int, words[4:-1]))
-    return 0
 
 
 def forget_answers(record: Record, state: InputProgress) -> None:

@@ -240,6 +240,26 @@ def test_try_shows_each_command_and_the_plan_uses_its_times(
     assert find_records(tmp_path / "results") == []
 
 
+def test_a_trial_run_is_checked_for_required_system_calls(
+    benchctl: Benchctl, tmp_path: Path
+) -> None:
+    table = "0 0.1 0 1 execve\n0 0.1 0 4 openat\n"
+    processes.executable(
+        tmp_path / "bin" / "strace",
+        f"#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; cat >$2 <<E\n{table}E\n",
+    )
+    form = "axes.mode={plain: {calls: [openat]}, none: {calls: [openat, mmap]}}"
+    done = benchctl("try", "modes.yaml", "-S", form, code=3)
+    assert done.stdout.count("calls     checked: openat\n") == 1
+    assert "none + default failed in its trial run: no successful system call mmap" in done.stderr
+    assert done.stderr.count("warning[BX205]") == 1
+    form = form.replace("plain: {calls: [openat]}", "plain: {calls: [mmap]}")
+    assert "error[BX205]" in benchctl("try", "modes.yaml", "-S", form, code=3).stderr
+    (tmp_path / "bin" / "strace").write_text("#!/bin/sh\nexit 1\n")
+    done = benchctl("try", "modes.yaml", "-S", form, code=3)
+    assert done.stderr.count("warning[BX353]") == 2
+
+
 def test_a_baseline_that_varies_is_reported_once_with_the_form_that_helps(
     benchctl: Benchctl,
 ) -> None:

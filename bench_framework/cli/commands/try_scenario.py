@@ -126,6 +126,9 @@ def _items(trial: TrialRun, policy: AnswerPolicy) -> list[tuple[str, str]]:
             items += [("compared", how_compared(policy)), *_first_lines("", given)]
     elif trial.ok:
         items.append(("answer", "not compared"))
+    if trial.ok and trial.same_build and trial.cell.calls:
+        checked = "not checked" if trial.unchecked else "checked"
+        items.append(("calls", f"{checked}: {', '.join(trial.cell.calls)}"))
     return items
 
 

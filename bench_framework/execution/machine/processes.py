@@ -94,6 +94,11 @@ def reset_peaks(parent: int) -> bool:
     return reset
 
 
+def has_descendants(parent: int) -> bool:
+    """Return True if a process started processes that exist, directly or by one that exists."""
+    return bool(_below(parent))
+
+
 def _below(parent: int) -> dict[int, list[bytes]]:
     """Return the descendants of a process with their fields of ``/proc/PID/stat``."""
     every, below = _processes(), dict[int, list[bytes]]()

@@ -16,6 +16,7 @@ from typing import Final
 from bench_framework.errors import AnswerError, BenchError, CellError, MeasureError, UsageError
 from bench_framework.execution.answer_differences import LineDifference, first_difference
 from bench_framework.execution.answers import LARGEST_EDITED, AnswerReader
+from bench_framework.execution.counting.required_calls import check_calls
 from bench_framework.execution.counting.single_run import SingleRun, SingleRunner
 from bench_framework.execution.inputs.folders import Guard
 from bench_framework.execution.machine.host import cache_root
@@ -121,6 +122,8 @@ class TrialRun:
     output: Output
     same_build: bool
     inherited: int = 0
+    unchecked: Event | None = None
+    """Warning that the system calls that it must make could not be checked."""
 
     @property
     def ok(self) -> bool:
@@ -244,7 +247,8 @@ def try_cells(
             if build is None and same:
                 trials.append(replace(same[0], cell=cell, same_build=False))
                 continue
-            trials.append(tried(cell, target, same_build=build is not None))
+            trial = tried(cell, target, same_build=build is not None)
+            trials.append(_with_calls(runner, trial))
             if again is None and cell.role is Role.BASELINE and trials[-1].ok:
                 again = first_trial = trials[-1]
                 for _ in range(MOST_REPEATED):  # the first runs may read their files from the disk
@@ -258,6 +262,17 @@ def try_cells(
         raise error
     trials.sort(key=lambda trial: order.index(trial.cell))
     return Trials(plan, tuple(trials), again)
+
+
+def _with_calls(runner: SingleRunner, trial: TrialRun) -> TrialRun:
+    """Return a trial run that has failed if it does not make a required system call."""
+    if not (trial.cell.calls and trial.same_build and trial.ok):
+        return trial
+    if (fault := check_calls(runner, trial.target)) is None:
+        return trial
+    if fault.failure:
+        return replace(trial, run=replace(trial.run, status="failed", message=fault.failure))
+    return replace(trial, unchecked=fault.event)
 
 
 def _command(target: Target) -> tuple[object, ...]:
@@ -309,6 +324,7 @@ def warnings(trials: Trials) -> list[Event]:
     baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
     key = "BX210.in-trial" if plan.answer.differs == "refuse" else "BX334.in-trial"
     for trial in trials.trials:
+        events += [trial.unchecked] if trial.unchecked and trial.same_build else []
         cell, base = trial.cell, baselines.get(trial.cell.input_id)
         if cell.role is Role.BASELINE or not trial.same_build:
             continue
