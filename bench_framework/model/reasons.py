@@ -229,6 +229,7 @@ class ReasonCode(StrEnum):
     ACCEPTANCE_UNNEEDED = "acceptance-unneeded"
     ACCEPTANCE_MISSING = "acceptance-missing"
     SCENARIO_CHANGED = "scenario-changed"
+    SCENARIO_RENAMED = "scenario-renamed"
     NO_GATED_CELL = "no-gated-cell"
     METRIC_NOT_GATED = "metric-not-gated"
     ENDED_EARLY = "ended-early"

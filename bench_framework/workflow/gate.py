@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from bench_framework import errors
-from bench_framework.execution.build.revisions import Git
+from bench_framework.execution.build.revisions import Git, former_path
 from bench_framework.execution.machine.host import environment, this_host_id
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import Message, Observer
@@ -147,11 +147,16 @@ def scenario_remarks(record: Record) -> Iterator[Reason]:
     if plan.revisions is None or not file.is_file():
         return
     text = (record.path / layout.SCENARIO).read_text(encoding="utf-8")
+    at, base, name = ("-C", str(file.parent)), plan.revisions.base, plan.revisions.names[0]
     with contextlib.suppress(errors.MachineError), Launcher() as launcher:
-        at_base = f"{plan.revisions.base}:./{file.name}"
-        before = Git(launcher, environment()).try_run("-C", str(file.parent), "show", at_base)
+        git = Git(launcher, environment())
+        reason = Reason(ReasonCode.SCENARIO_CHANGED, (file.name, name))
+        before = git.try_run(*at, "show", f"{base}:./{file.name}")
+        if before is None and (former := former_path(git, file, base)) is not None:
+            reason = Reason(ReasonCode.SCENARIO_RENAMED, (file.name, name, former))
+            before = git.try_run(*at, "show", f"{base}:{former}")
         if before is not None and masked_source(before) != text.strip():
-            yield Reason(ReasonCode.SCENARIO_CHANGED, (file.name, plan.revisions.names[0]))
+            yield reason
 
 
 def _continue(results: Path, record: Record, command: str, observer: Observer) -> Record:

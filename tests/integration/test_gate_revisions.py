@@ -202,6 +202,11 @@ def test_uncommitted_changes_are_measured(project: Project) -> None:
     file.write_text(file.read_text().replace("wall: 2%", "wall: 90%"))
     done = project("gate", "--base", "main", "scenario.yaml", "-k", "mode=plain")
     assert "scenario.yaml is not that of " in done.stdout
+    git(project.folder, "mv", "scenario.yaml", "other.yaml")
+    file = file.with_name("other.yaml")
+    file.write_text(file.read_text().replace("counting", "counts"))
+    done = project("gate", "--base", "main", "other.yaml", "-k", "mode=plain")
+    assert "other.yaml is not scenario.yaml of " in done.stdout
 
 
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:

@@ -253,6 +253,15 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     )
 
 
+def former_path(git: Git, file: Path, revision: str) -> str | None:
+    """Return the path in the repository that a file had in a revision, before it was renamed."""
+    at = ("-C", str(file.parent))
+    prefix = git.try_run(*at, "rev-parse", "--show-prefix") or ""
+    renames = ("diff", "--no-relative", "--find-renames", "--diff-filter=R", "--name-status", "-z")
+    parts = (git.try_run(*at, *renames, revision) or "").split("\0")
+    return dict(zip(parts[2::3], parts[1::3], strict=False)).get(prefix + file.name)
+
+
 def _repository(git: Git, cache: Path, crate: Path | None, url: str | None, revision: str) -> Path:
     if url is not None:
         return _mirror(git, cache, url, revision)
