@@ -31,7 +31,7 @@ def check(scenario: Scenario) -> Iterator[Problem]:
         code = "BC108.same-instructions-of-program"
         if worker.bench:
             code = "BC108.same-instructions-not-counted"
-        yield scenario.key_problem(("gate", "on-same-instructions"), code)
+        yield scenario.key_problem(("gate", "on-same-instructions"), code, name=scenario.spec.name)
     known = [name for name in METRICS if unit_of(scenario, name) is not None]
     known += scenario.spec.metrics
     for index, budget in enumerate(gate.budgets):
