@@ -14,7 +14,7 @@ from bench_framework.model.record.run import Block
 VOID_SHARE: Final = 0.05
 """A cell with a larger share of failed rounds has failed (`docs/method.md#schedule`)."""
 UNVERIFIED_SHARE: Final = 0.2
-"""A cell with a larger share of void rounds is not compared, although few of them failed."""
+"""A cell with a larger share of void rounds is not compared, although few of them failed. Nor is a control used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +150,12 @@ def pair(
     *,
     higher: bool = False,
 ) -> Pair:
-    """Pair two series over their common rounds, and those of the control if it has nearly all.
+    """Pair two series over their common rounds, and those of the control if it has most of them.
 
     Rounds in which either value is not positive are left out, because their ratio has no
     logarithm. This rule is symmetric in the two sides, so that exchanged labels remain valid.
 
-    If more than 5 % of the common rounds lack the control, it is not used; otherwise these rounds
+    If more than 20 % of the common rounds lack the control, it is not used; otherwise these rounds
     are left out. With `higher`, the values are inverted, so that a ratio below 1 is always an
     improvement (`docs/method.md#declared-metrics`).
     """
@@ -163,7 +163,7 @@ def pair(
     rounds = _common_rounds(sides)
     if control is not None:
         with_control = _common_rounds([*sides, control])
-        if len(rounds) - len(with_control) <= VOID_SHARE * len(rounds):
+        if len(rounds) - len(with_control) <= UNVERIFIED_SHARE * len(rounds):
             sides, rounds = [*sides, control], with_control
     columns = [tuple(1 / side[r] if higher else side[r] for r in rounds) for side in sides]
     return Pair(rounds, *columns)
