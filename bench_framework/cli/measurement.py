@@ -133,9 +133,11 @@ def gate_command(console: Console, record: Path, *, decide: bool) -> str:
 
     The command of the measurement would measure the scenario again.
     """
+    from bench_framework.workflow.run_options import folder_of_option
+
     words = ["benchctl", "gate", str(record)]
-    if console.results != Console().results:
-        words += ["--dir", str(console.results)]
+    if folder := folder_of_option(console.results):
+        words += ["--dir", folder]
     return shlex.join((*words, *(["--decide"] if decide else ())))
 
 

@@ -134,6 +134,12 @@ def words_that_resume(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(masked(word) for word in (*options, *words[end:]))
 
 
+def folder_of_option(results: Path) -> str:
+    """Return the folder of the records if an option gave it; empty for the default."""
+    default = Path(environment().get("BENCHCTL_RESULTS") or RESULTS)
+    return str(results) if results != default else ""
+
+
 def find_scenario(name: str) -> Path:
     """Return the file of a scenario from its path, or from the name of a shipped one (``-`` or ``_``).
 
@@ -209,9 +215,8 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
     if options.idle is not None and not 0 < options.idle < float("inf"):
         raise UsageError("BX100.not-a-load", idle=shortest(options.idle))
     plan = plan_given(name, options)
-    default = Path(environment().get("BENCHCTL_RESULTS") or RESULTS)
-    if not plan.invocation.words and options.results != default:
-        given = replace(plan.invocation, results=str(options.results))
+    if not plan.invocation.words:
+        given = replace(plan.invocation, results=folder_of_option(options.results))
         plan = replace(plan, invocation=given)
     require_outside(plan, options.results)
     require_digest(plan, options.expect)

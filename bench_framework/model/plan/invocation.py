@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -35,7 +36,7 @@ class Invocation:
     @property
     def public(self) -> Invocation:
         """The options that another machine has too: without the folder of the records."""
-        return replace(self, results="")
+        return replace(self, words=tuple(without_folder(self.words)), results="")
 
     def command(self, scenario: str, revisions: Revisions | None) -> str:
         """Return the command that measures the plan of a scenario, quoted for a shell."""
@@ -53,6 +54,18 @@ class Invocation:
         words += ["--scheduler", self.scheduler] if self.scheduler else []
         words += ["--host", self.host] if self.host else []
         return shlex.join(words)
+
+
+def without_folder(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words of a command line without `--dir`, which is a word of the program after ``--``."""
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            yield from (word, *left)
+        elif word == "--dir":
+            next(left, None)
+        elif not word.startswith("--dir="):
+            yield word
 
 
 CiService = Literal["github", "gitlab"]

@@ -1,5 +1,6 @@
 """The result of a suite: terminal page, pull request comment, step summary, JUnit XML, index page."""
 
+import shlex
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from bench_framework.errors import (
     EXIT_WORSE,
 )
 from bench_framework.model.documents.gate import SuiteMember
+from bench_framework.model.plan.invocation import without_folder
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.report.render import gate
 from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
@@ -108,6 +110,11 @@ class SuitePage:
     """Error rate of the suite."""
     decisions: int
     rows: tuple[SuiteRow, ...]
+
+    @property
+    def public_command(self) -> str:
+        """The command without the folder of the records, which another machine does not have."""
+        return shlex.join(without_folder(shlex.split(self.command)))
 
     @property
     def exit_code(self) -> int:

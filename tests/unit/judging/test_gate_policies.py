@@ -215,11 +215,15 @@ def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: Rea
     change = outcome.gate_change(gating, example.plan.judge.gate)
     assert change is (ChangeKind.WORSE if discarded else ChangeKind.BETTER)
     page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")
-    suite = SuitePage("r", "", True, "", 0.01, 1, (suite_row(page),))
+    suite = SuitePage(
+        "r", "", True, "benchctl gate --dir /tmp/job bench", 0.01, 1, (suite_row(page),)
+    )
     remark = phrase(gating.remarks[0])
     texts = (suite_page.terminal(suite, 200, unicode=True), suite_page.index(suite))
-    assert all(remark in text for text in (*texts, suite_page.markdown(suite, comment=True)))
+    comment = suite_page.markdown(suite, comment=True)
+    assert all(remark in text for text in (*texts, comment))
     assert f"⚠ s: {remark}" in texts[0]
+    assert "Reproduce: `benchctl gate bench`" in comment
     assert card_titles(texts[1])[0] == ["Result", "Passed", "Time", "Details"]
 
 

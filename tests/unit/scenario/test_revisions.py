@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework.cli.console import Console
+from bench_framework.cli.measurement import gate_command
 from bench_framework.errors import UsageError
 from bench_framework.model.plan.plan import Hole, Plan, Role
 from bench_framework.model.plan.planned_comparisons import comparisons_planned
@@ -132,7 +134,10 @@ def test_the_command_of_a_gated_plan_applies_the_gate(
     monkeypatch.setenv("BENCHCTL_RESULTS", "temporary")
     for folder in ("results", "temporary"):
         plan = plan_run(name, replace(options, results=Path(folder)))
-        assert plan.invocation.results == ("results" if folder == "results" else "")
+        given = folder == "results"
+        assert plan.invocation.results == ("results" if given else "")
+        command = gate_command(Console(results=Path(folder)), Path("r"), decide=False)
+        assert command == f"benchctl gate r{' --dir results' if given else ''}"
 
 
 def test_three_commits_are_compared_with_the_first_one(plans: Plans) -> None:

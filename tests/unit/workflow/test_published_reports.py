@@ -10,6 +10,7 @@ import pytest
 import bench_framework
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
+from bench_framework.model.plan.invocation import Invocation
 from bench_framework.store import embedded, manifest
 from bench_framework.workflow.records.embedded_runs import judge_embedded, publish, render_embedded
 from bench_framework.workflow.records.verification import verify
@@ -54,6 +55,12 @@ def test_a_published_report_does_not_name_the_folder_of_the_records(
     publish(page, folder)
     assert (folder / "report.html").read_text("utf-8") == page_text
     assert verify(tmp_path, str(folder)).differences == ()
+
+
+def test_the_command_of_a_published_report_without_a_scenario_has_no_folder() -> None:
+    words = ("--dir", "/tmp/job", "sweep", "--dir=here", "--name", "x", "--", "--dir", "{n}")
+    public = Invocation(words=words).public
+    assert public.command("", None) == "benchctl sweep --name x -- --dir '{n}'"
 
 
 def test_an_unchanged_published_report_has_no_differences(published: Path) -> None:
