@@ -162,7 +162,8 @@ OPTIONS: Final[dict[str, Any]] = {
         "--input",
         metavar="FILE",
         help="File or folder that replaces {input}. If no command contains {input}, the commands read "
-        "the file as stdin.",
+        "the file as stdin. In `sweep`, '{NAME}' makes the values of a list the inputs: variants are compared on "
+        "each of them.",
     ),
     "answer": Option(
         "--answer",

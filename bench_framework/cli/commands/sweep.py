@@ -13,6 +13,7 @@ benchctl sweep ENV:BLOCKING_MAX_THREADS=1,2,4,8 -- ./search words.txt
 benchctl sweep threads=1,2,4 buffer=64K,1M -- ./prog -t {threads} -b {buffer}
 benchctl sweep PROFILE:lto=off,thin,fat --input data.json -- {bin} {input}
 benchctl sweep FEATURES:allocator=none,jemalloc,mimalloc -- {bin} data.json
+benchctl sweep sort=quick,radix n=1K,1M --input '{n}' -- ./prog {sort} {n}
 """
 COMMAND = arguments.WordsCommand
 
@@ -39,7 +40,8 @@ def sweep(
     """Compare values of an argument, an environment variable or a build setting of one program.
 
     With several lists, every combination is measured. The baseline has the
-    first value of each list.
+    first value of each list. A list that --input names is no setting: variants
+    are compared on each of its values.
     """
     from bench_framework.cli.measurement import measure_plan
     from bench_framework.workflow.scenarios.command_lines import Sweep, plan_sweep

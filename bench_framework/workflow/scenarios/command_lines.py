@@ -4,7 +4,7 @@ import itertools
 import math
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
@@ -191,6 +191,28 @@ class Sweep(ProgramRequest):
     lists: Sequence[str]
 
     @property
+    def input_list(self) -> str:
+        """Return the name of the list whose values are the inputs (``--input '{NAME}'``); empty without one."""
+        slot = PLACEHOLDER.fullmatch(str(self.input))
+        names = [text.partition("=")[0] for text in self.lists]
+        return slot[1] if slot and slot[1] in names else ""
+
+    def input_lines(self, *, used: bool) -> Iterator[str]:
+        """Yield the lines of the input: files if all values of its list are files, else arguments."""
+        name = self.input_list
+        if not name:
+            yield from ProgramRequest.input_lines(self, used=used)
+            return
+        (text,) = (text for text in self.lists if text.partition("=")[0] == name)
+        kind = "file" if all(Path(value).is_file() for value in _values(text)[1]) else "value"
+        used = used or name in PLACEHOLDER.findall(" ".join(self.command))
+        if kind == "value" and not used:
+            raise unfit("BX122.placeholder-not-used", left=name)
+        yield f"input: {flow({kind: f'{{{name}}}'})}"
+        if not used:
+            yield 'stdin: "{input}"'
+
+    @property
     def listed(self) -> list[str]:
         """Return the features that only some builds have."""
         sets = (t.partition("=")[2] for t in self.lists if t.startswith("FEATURES:"))
@@ -236,16 +258,19 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
         raise unfit("BX122.factor-twice", twice=twice)
     given, built = [text.partition("=")[0] for text in request.lists], word == BIN
     slots = [name for name in given if ":" not in name]
+    baseline = {n: next(iter(values)) for n, values in axes if n != request.input_list}
+    if not baseline:
+        raise unfit("BX122.no-values")
     program = [*request.program(*slots, built=built)]
     kinds = {name.partition(":")[0] for name in given if ":" in name}
     if not built and (unbuilt := sorted(kinds - {"ENV"})):
         raise unfit("BX122.factor-of-build", unbuilt=unbuilt[0])
     lines = [
-        *request.head(phrase_of(PhraseCode.WHICH_VALUES, *names)),
+        *request.head(phrase_of(PhraseCode.WHICH_VALUES, *baseline)),
         *program,
         "axes:",
         *(f"  {flow(name)}: {flow(values)}" for name, values in axes),
-        f"baseline: {flow({name: next(iter(values)) for name, values in axes})}",
+        f"baseline: {flow(baseline)}",
         *request.options(*slots),
     ]
     return request.plan(lines)
@@ -263,7 +288,8 @@ def _axis(text: str, request: Sweep) -> tuple[str, dict[str, dict[str, Any]]]:
             "BX122.too-few-values", left=left, value=counted(len({*values}), "value"), right=right
         )
     if not colon:
-        if not any(left in PLACEHOLDER.findall(word) for word in request.command):
+        used = any(left in PLACEHOLDER.findall(word) for word in request.command)
+        if not used and left != request.input_list:
             raise unfit("BX122.placeholder-not-used", left=left)
         return left, {
             value: {} if short(value, n) == value else {"label": short(value, n)}

@@ -93,16 +93,21 @@ class Request(RequestOptions):
             yield f"margin: {flow(self.margin)}"
         if prepare is not None:
             yield f"prepare: {flow(prepare)}"
-        if self.input is not None:
-            fault = fault_of(self.input)
-            kind = "folder" if fault == "is a folder" else "file"
-            if fault and kind == "file":
-                raise unfit("BX122.input-file", input=self.input, fault=fault)
-            if kind == "folder" and not used:
-                raise unfit("BX122.folder-as-stdin", input=self.input)
-            yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
-            if not used:
-                yield 'stdin: "{input}"'
+        yield from self.input_lines(used=used)
+
+    def input_lines(self, *, used: bool) -> Iterator[str]:
+        """Yield the lines of the input, see `tail`."""
+        if self.input is None:
+            return
+        fault = fault_of(self.input)
+        kind = "folder" if fault == "is a folder" else "file"
+        if fault and kind == "file":
+            raise unfit("BX122.input-file", input=self.input, fault=fault)
+        if kind == "folder" and not used:
+            raise unfit("BX122.folder-as-stdin", input=self.input)
+        yield f"input: {{{kind}: {flow(os.path.relpath(self.input, self.folder))}}}"
+        if not used:
+            yield 'stdin: "{input}"'
 
     def _exit_codes(self) -> str | None:
         """Return the list of accepted exit codes, or `None` for the default."""

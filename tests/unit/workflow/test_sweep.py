@@ -91,6 +91,30 @@ def test_every_combination_of_several_lists_is_measured() -> None:
     assert [cell.command[1] for cell in plan.cells] == [("1",), ("1",), ("2",), ("2",), ("1",)]
 
 
+@pytest.mark.parametrize("command", ["./p {mode} {n}", "./p {mode} {input}"])
+def test_a_list_can_be_the_inputs_on_each_of_which_the_others_are_compared(command: str) -> None:
+    plan = swept("mode=a,b", "n=10,20", command=command, input=Path("{n}"))
+    assert [(item.label, item.dataset) for item in plan.inputs] == [
+        ("n=10", None),
+        ("n=20", None),
+    ]
+    assert labels(plan) == ["a", "b", "control"] * 2
+    assert [cell.command[2] for cell in plan.cells][:4] == [("10",)] * 3 + [("20",)]
+    with pytest.raises(UsageError, match="there are no values to compare"):
+        swept("n=10,20", input=Path("{n}"))
+    with pytest.raises(UsageError, match=r"the command does not contain \{n\}"):
+        swept("mode=a,b", "n=10,20", command="./p {mode}", input=Path("{n}"))
+
+
+def test_a_list_of_files_can_be_the_inputs_and_the_stdin(crate: Path) -> None:
+    write_files(crate, {"x.txt": "1", "y.txt": "2"})
+    plan = swept("m=a,b", "f=x.txt,y.txt", command="./p {m}", input=Path("{f}"))
+    assert [item.dataset and item.dataset.path for item in plan.inputs] == [
+        str(crate / name) for name in ("x.txt", "y.txt")
+    ]
+    assert all(cell.stdin for cell in plan.cells)
+
+
 def test_build_settings_of_the_crate_are_varied() -> None:
     lists = ("PROFILE:lto=off,fat", "PROFILE:codegen-units=16,1", "FEATURES:set=none,simd+log")
     builds = [v.build for v in swept(*lists, command="{bin} x").variants if v.build is not None]
