@@ -12,7 +12,7 @@ from bench_framework.compare.same_programs import same_cells
 from bench_framework.compare.stopping import CONCLUSIVE, FUTILE
 from bench_framework.features.gate import compute, outcome, plans
 from bench_framework.features.gate.question import answer, question_of
-from bench_framework.model.metrics import COUNTED
+from bench_framework.model.metrics import COUNTED, PEAK_RSS
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
@@ -28,6 +28,9 @@ from bench_framework.store.journal import Contents
 
 MOST_TIMES: Final = 2.0
 """Most time for counting what explains a regression, as a multiple of the measuring time of both passes."""
+FEWEST_FOR_MEMORY: Final = 30
+"""Fewest rounds of a gate of memory and no time. After 12, the interval of a median at its level ends at the extreme
+values; after 30, near the quartiles. It is a fixed number, because memory is judged once."""
 ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
 JUDGED: Final = Reason(ReasonCode.GATE_JUDGES)
 ENDED_EARLY: Final = Reason(ReasonCode.ENDED_EARLY)
@@ -63,7 +66,11 @@ class GateRule:
         plan, question = at.plan, question_of(at.plan)
         fixed = plan.measure.strategy == "fixed"
         if not outcome.timed_metrics(plan.judge.gate):
-            enough = not plan.confirms or at.round >= plans.FEWEST_CONFIRMING
+            memory = PEAK_RSS in plan.judge.gate.tolerated
+            fewest = (
+                plans.FEWEST_CONFIRMING if plan.confirms else FEWEST_FOR_MEMORY if memory else 0
+            )
+            enough = at.round >= fewest or at.index >= question.looks.count - 1
             reason = Reason(ReasonCode.GATE_TIMELESS)
             return LookOutcome(enough, reason, (), settled=() if fixed else None)
         stage = interim_analysis.stage_at(at, question.plan, question.policy, question.looks)

@@ -101,6 +101,22 @@ def test_the_gate_goes_on_where_the_report_is_conclusive() -> None:
     assert not All((ReportRule(), GateRule())).look(at).stop
 
 
+def test_a_gate_of_memory_alone_stops_after_thirty_rounds_and_one_of_size_at_once() -> None:
+    def stops(index: int, **policy: float) -> tuple[int, bool]:
+        example = Study(
+            measure=MeasurePolicy(rounds_max=100), policy=gate_policy(**policy), rounds=100
+        )
+        at = analysis(example, timing({}), index)
+        return at.round, GateRule().look(at).stop
+
+    assert [stops(index, peak_rss=0.05) for index in (0, 2, 3)] == [
+        (12, False),
+        (27, False),
+        (40, True),
+    ]
+    assert stops(0, binary_size=0.05) == (12, True)
+
+
 def test_the_gate_settles_no_cell_of_a_race() -> None:
     race = MeasurePolicy(strategy="race")
     example = Study(measure=race, policy=gate_policy(wall=0.01))
