@@ -66,9 +66,8 @@ def check_calls(
         return CallsFault(event, reason)
     if not (outcome.status == "ok" or end.requested) or not successes(table, START):
         # strace ends with 1 after an error of its own, which `exit-codes` may allow.
-        key = "BX353.timeout" if outcome.status == "timeout" else "BX353.failed"
         reason = outcome.message or printed
-        return CallsFault(new_event(key, "warning", *place, label=label, reason=reason))
+        return CallsFault(new_event("BX353", "warning", *place, label=label, reason=reason))
     absent = ", ".join(call for call in calls if not successes(table, call))
     if not absent:
         return None

@@ -288,8 +288,6 @@ def test_a_variant_that_never_makes_a_required_system_call_fails(
         assert blocks_of(record, "b")[0].message == message
     elif strace:
         assert (tmp_path / "log").read_text() == "\n"
-        hints = [require(event.help) for event in record.contents.events]
-        assert all(("measure.timeout" in hint) == ("sleep" in strace) for hint in hints)
 
 
 @pytest.mark.parametrize(
