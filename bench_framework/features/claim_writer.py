@@ -15,7 +15,6 @@ from bench_framework.features.functions.claims import function_claims
 from bench_framework.features.published.compute import published_claims
 from bench_framework.features.race.compute import race_claims
 from bench_framework.features.references.compute import gap_claims
-from bench_framework.features.summary.best import recommendations
 from bench_framework.features.summary.claims import summary_claims
 from bench_framework.features.summary.parts import part_claims
 from bench_framework.features.summary.view import SummaryView
@@ -103,8 +102,9 @@ def claims_of(
 def _write(view: SummaryView, inputs: Sequence[PreparedInput]) -> Iterator[Claim]:
     plan, judgement, builds = view.plan, view.judgement, view.builds
     facts = FactWriter(plan, judgement, builds, inputs)
-    yield from summary_claims(view)
-    yield from part_claims(view, recommendations(view))
+    summary = [*summary_claims(view)]
+    yield from summary
+    yield from part_claims(view, summary)
     yield from sign_changes(view, judgement.comparisons, view.sizes)
     for comparison in judgement.comparisons:
         if comparison.family != "contrast":

@@ -35,15 +35,16 @@ _FACTOR_DECIMALS: Final = 2
 
 
 def needs_factors(results: Iterable[PublishedResult]) -> bool:
-    """Return whether a published or measured change is a factor, so that all of the table are."""
-    ratios: list[float] = []
+    """Return whether all changes of a table are factors: those of the page are, or a published or measured one is."""
+    ratios, of_page = list[float](), False
     for fact in results:
         figure = parse_figure(fact.figure) if fact.tests else None
         if figure is not None and _is_ratio(figure):
             numbers = map(Decimal, _NUMBERS.findall(fact.figure))
             ratios += (float(_ratio(figure, number, fact)) for number in numbers)
         ratios += (t.evidence.estimate or 1.0 for t in fact.tests if t.form == "ratio")
-    return any(map(is_factor, ratios))
+        of_page |= any(t.evidence.in_times for t in fact.tests)
+    return of_page or any(map(is_factor, ratios))
 
 
 def _is_ratio(figure: PublishedFigure) -> bool:

@@ -145,19 +145,23 @@ class _Choice(NamedTuple):
     flawed: Sequence[str] = ()
 
 
-def recommendations(view: SummaryView) -> Iterator[Claim]:
-    """Yield the variant to use on each input, once for inputs on which it is the same."""
+def _choices(view: SummaryView) -> list[_Choice]:
+    """Return the recommended variant of each input on which there is one."""
     if view.plan.revisions is not None or view.outputs_differ:
-        return  # Revisions of one program, or programs with different work, are no choice.
-    chosen = [
+        return []  # Revisions of one program, or programs with different work, are no choice.
+    return [
         _choice(view, group)
         for group in view.judgement.best
         if len(view.compared(group.input_id)) > 1
         and group.cell_ids
         and any(c.verdict.decided for c in group.comparisons)
     ]
+
+
+def recommendations(view: SummaryView) -> Iterator[Claim]:
+    """Yield the variant to use on each input, once for inputs on which it is the same."""
     groups = defaultdict[tuple[str, facts.Recommendation], list[Claim]](list)
-    for claim, fact in (_recommendation(view, choice) for choice in chosen):
+    for claim, fact in (_recommendation(view, choice) for choice in _choices(view)):
         groups[claim.subject, _without_memory(fact)].append(replace(claim, fact=fact))
     for (_, fact), (first, *others) in groups.items():
         if not others:
@@ -260,3 +264,58 @@ def _dependencies(view: SummaryView, cell_id: str) -> float | None:
     build = view.builds.get(view.plan.variant(view.cells[cell_id].variant_id).build_id)
     count = build.dependencies if build is not None else None
     return None if count is None else float(count) or math.ulp(0.0)
+
+
+def answer_advice(view: SummaryView) -> Iterator[Claim]:
+    """Yield what follows for the two variants that the answer compares, if another one is recommended on their input.
+
+    If they are equivalent, other criteria decide between them. Another claim is about the best variant with another
+    value than the recommended one in the axis of the answer, unless the figures of the answer are about it.
+    """
+    item = view.leading_input()
+    answer = view.answer_contrast(item.id) if item is not None else None
+    choice = next((c for c in _choices(view) if item and c.group.input_id == item.id), None)
+    if answer is None or choice is None:
+        return
+    contrast, first, second = answer
+    ids, chosen = {first.id, second.id}, choice.cell_id
+    pair = view.pair(first.id, second.id, contrast.metric)
+    equal = pair is not None and pair.verdict is Verdict.EQUIVALENT
+    if pair is not None and equal and ids.isdisjoint(choice.group.cell_ids):
+        pairs = [view.pair(chosen, side, contrast.metric) for side in ids]
+        beaten = all(p is not None and p.verdict.better for p in pairs)
+        yield view.claim(pair, facts.EqualSides(better=view.label(chosen) if beaten else ""))
+    axes = _axes_of(view, chosen, (first.id, second.id))
+    claim = _alternative(view, choice, axes[0]) if len(axes) == 1 else None
+    if claim is not None and not (claim.cells[0] in ids and (equal or chosen in ids)):
+        yield claim
+
+
+def _axes_of(view: SummaryView, chosen: str, sides: Sequence[str]) -> list[str]:
+    """Return the axis in which the sides of an answer differ.
+
+    Of several, return those in which the recommended variant has the value of neither.
+    """
+    mine, *others = (dict(view.values(cell_id)) for cell_id in (chosen, *sides))
+    values = {axis: {side[axis] for side in others} for axis in mine}
+    axes = [axis for axis, of_sides in values.items() if len(of_sides) > 1]
+    return axes if len(axes) == 1 else [axis for axis in axes if mine[axis] not in values[axis]]
+
+
+def _alternative(view: SummaryView, choice: _Choice, axis: str) -> Claim | None:
+    """Return the best variant with another value of an axis than the recommended one.
+
+    `None` if it is not shown to be worse, or if nothing but this axis varies: the table of results has the others.
+    """
+    mine, compared = dict(view.values(choice.cell_id)), view.compared(choice.group.input_id)
+    values = {c.id: dict(view.values(c.id)) for c in compared if not view.is_duplicate(c.id)}
+    if all({**of_cell, axis: ""} == {**mine, axis: ""} for of_cell in values.values()):
+        return None
+    others = [cell_id for cell_id, of_cell in values.items() if of_cell[axis] != mine[axis]]
+    members = [c for c in others if not any(view.order(c, other) > 0 for other in others)]
+    pair = view.pair(members[0], choice.cell_id) if members else None
+    if pair is None or not pair.verdict.worse:
+        return None
+    without = view.value_name(axis, mine[axis])
+    fact = facts.Alternative(members=view.labels(members), axis=axis, without=without)
+    return view.claim(pair, fact)

@@ -138,3 +138,4 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
     yield from other_session(view, answer)
     yield confidence(view, answer)
     yield from best.recommendations(view)
+    yield from best.answer_advice(view)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.parts import BestParts, BetterValue
@@ -35,11 +36,16 @@ class SingleChange(NamedTuple):
     """The cell with `value` against the one with `reference`."""
 
     def better_than(self, value: str) -> str:
-        """Return the value that is better than a given one by more than the margin, or nothing."""
+        """Return the value that is better than a given one by more than the margin, or nothing.
+
+        A parameter that only experiments change decides nothing, so a significant difference is enough.
+        """
         verdict = self.evidence.verdict
-        if verdict is Verdict.BETTER and value == self.reference:
+        if verdict is None or (verdict.size_uncertain and "" not in (self.value, self.reference)):
+            return ""
+        if verdict.better and value == self.reference:
             return self.value
-        return self.reference if verdict is Verdict.WORSE and value == self.value else ""
+        return self.reference if verdict.worse and value == self.value else ""
 
     @property
     def of_better(self) -> Evidence:
@@ -52,7 +58,9 @@ class SingleChange(NamedTuple):
         return replace(figures, verdict=e.verdict.opposite)
 
 
-def best_parts(view: SummaryView, cell_id: str) -> BestParts | None:
+def best_parts(
+    view: SummaryView, cell_id: str, without: tuple[str, str] = ("", "")
+) -> BestParts | None:
     """Return the parts of a variant that are shown to be worse, or `None` without such a part.
 
     Evidence in a variant that is more like the given one counts more: a value that is better in one engine may be
@@ -61,10 +69,16 @@ def best_parts(view: SummaryView, cell_id: str) -> BestParts | None:
     Args:
         view: the results of the record.
         cell_id: the recommended cell.
+        without: an axis and a value of it that the variant is chosen without.
     """
     cell = view.cells[cell_id]
     settings = _settings(view.plan, cell)
-    better = _better_values(settings, [*single_changes(view, cell.input_id)])
+    changes = (
+        c
+        for c in single_changes(view, cell.input_id)
+        if without not in ((c.axis, c.value), (c.axis, c.reference))
+    )
+    better = _better_values(settings, [*changes])
     axes = dict(view.plan.variant(cell.variant_id).values)
     worse = tuple(value for value in better if value.axis in axes)
     experiments = tuple(value for value in better if value.axis not in axes)
@@ -76,18 +90,35 @@ def best_parts(view: SummaryView, cell_id: str) -> BestParts | None:
     return BestParts(worse=worse, experiments=experiments, measured=measured, command=command)
 
 
-def part_claims(view: SummaryView, recommendations: Iterable[Claim]) -> Iterator[Claim]:
-    """Yield a claim for each recommended variant of which a part is shown to be worse."""
-    for claim in recommendations:
-        fact = best_parts(view, claim.cells[0])
-        if fact is not None:
+def part_claims(view: SummaryView, summary: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield a claim for each variant to use of which a part is shown to be worse.
+
+    A parameter that only experiments change is stated for the variants that are most like the compared ones.
+    """
+    chosen = (c for c in summary if isinstance(c.fact, facts.Recommendation | facts.Alternative))
+    known = [(c, fact) for c in chosen if (fact := _parts_of(view, c)) is not None]
+    differing = ((len(v.differing_axes), v.axis) for _, f in known for v in f.experiments)
+    fewest = {axis: count for count, axis in sorted(differing, reverse=True)}
+    for claim, fact in known:
+        alike = (v for v in fact.experiments if len(v.differing_axes) == fewest[v.axis])
+        stated = replace(fact, experiments=tuple(alike))
+        if stated.worse or stated.experiments:
             yield Claim(
                 claim.subject,
                 metric=view.metric,
                 scope=claim.scope,
                 cells=claim.cells[:1],
-                fact=fact,
+                fact=stated,
             )
+
+
+def _parts_of(view: SummaryView, claim: Claim) -> BestParts | None:
+    """Return the parts of a recommended variant, or of the best one without a value of it."""
+    cell, *others = claim.cells
+    if not isinstance(claim.fact, facts.Alternative):
+        return best_parts(view, cell)
+    axis = claim.fact.axis
+    return best_parts(view, cell, (axis, dict(view.values(others[0]))[axis]))
 
 
 def single_changes(view: SummaryView, input_id: str) -> Iterator[SingleChange]:
@@ -150,7 +181,7 @@ def _better_values(settings: Mapping[str, str], changes: list[SingleChange]) -> 
         value = settings.get(axis, "")
         alike = [sum(settings.get(a) == v for a, v in c.others.items()) for c in group]
         closest = [c for c, count in zip(group, alike, strict=True) if count == max(alike)]
-        if any(c.better_than(value) != other for c in closest):
+        if not other or any(c.better_than(value) != other for c in closest):
             continue
         change = min(closest, key=lambda c: _ratio(c.of_better))
         differing = tuple(a for a, v in change.others.items() if settings.get(a) != v)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Final, Literal
 
 from bench_framework.claims.factory import ComparisonClaims
@@ -10,7 +11,7 @@ from bench_framework.model.facts import Claim, Fact
 from bench_framework.model.facts.evidence import Quantity
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
 from bench_framework.model.plan.declarations import NamedContrast
-from bench_framework.model.plan.plan import Cell, Input, Plan, Role
+from bench_framework.model.plan.plan import Cell, Input, Plan, Role, Values
 from bench_framework.model.plan.planned_comparisons import contrast_cells
 from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE
 from bench_framework.model.record.run import Build, PreparedInput
@@ -154,21 +155,24 @@ class SummaryView(ComparisonClaims):
     def unmapped(self, cell_id: str) -> Quantity | None:
         """Return the memory of a cell without mapped pages, if it maps its input and this is known."""
         state = next((s for s in self.judgement.states if s.cell_id == cell_id), None)
-        values = dict(self.plan.variant(self.cells[cell_id].variant_id).values)
+        values = dict(self.values(cell_id))
         if state is None or not state.maps_input(values):
             return None
         return self.amount(cell_id, ANONYMOUS)
 
-    def choice(self) -> tuple[str, ...]:
-        """Return the values to which the scenario restricts the choice, empty without them.
+    def values(self, cell_id: str) -> Values:
+        """Return the values of the variant of a cell."""
+        return self.plan.variant(self.cells[cell_id].variant_id).values
 
-        A value without a label of its own is stated with its axis, such as ``io=read``.
-        """
-        labels = {p: label for p, label in self.plan.value_labels.items() if label != p[1]}
-        return tuple(
-            " ".join(labels.get(pair, "=".join(pair)) for pair in values)
-            for values in self.plan.choose_from
-        )
+    def value_name(self, axis: str, value: str) -> str:
+        """Return the label of a value, or the value with its axis if it has none, such as ``io=read``."""
+        label = self.plan.value_labels.get((axis, value), value)
+        return label if label != value else f"{axis}={value}"
+
+    def choice(self) -> tuple[str, ...]:
+        """Return the values to which the scenario restricts the choice, empty without them."""
+        choices = self.plan.choose_from
+        return tuple(" ".join(starmap(self.value_name, values)) for values in choices)
 
     def main_comparisons(self) -> list[Comparison]:
         """Return the comparisons that the status counts: of the main metric, and named contrasts."""

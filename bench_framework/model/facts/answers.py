@@ -88,3 +88,23 @@ class Growth(Fact):
     kind: GrowthKind
     form: Literal["growth"] = "growth"
     variants: tuple[tuple[str, tuple[Doubling, ...]], ...]
+
+
+class EqualSides(Fact, kind="equal-sides"):
+    """The two variants of the answer are equivalent, and another one is recommended."""
+
+    better: str = ""
+    """The recommended variant, if it is significantly better than both."""
+
+
+class Alternative(Fact, kind="alternative"):
+    """The best variant without a value of the recommended one, in the axis of the answer.
+
+    The claim compares it with the recommended variant.
+    """
+
+    members: tuple[str, ...]
+    """The variants without the value that do not differ significantly, the best estimate first."""
+    axis: str
+    without: str
+    """The label of the value, or the value with its axis."""

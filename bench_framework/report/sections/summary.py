@@ -31,7 +31,7 @@ from bench_framework.text.words import noun
 from bench_framework.text.write import brief, render
 
 MOST_BULLETS: Final = 5
-ENOUGH_BULLETS: Final = 4
+ENOUGH_BULLETS: Final = 3
 """The number of lines up to which those of the author are supplemented."""
 MOST_CONTRASTS: Final = 2
 MOST_RECOMMENDED: Final = 2
@@ -85,18 +85,19 @@ def _answer(data: ReportData) -> tuple[Claim, ...]:
 def _decision(data: ReportData) -> Box | None:
     """Return which variant to use, or that no variant is shown to be better."""
     first = recommended(data)[:MOST_RECOMMENDED]
-    chosen = tuple(sentence(c) for c in first)
-    if chosen:
-        cells = {c.cells[:1] for c in first}
-        parts = [c for c in data.claims("best-parts") if c.cells[:1] in cells]
-        chosen += tuple(Sentence(brief(c, alone=True), c.id) for c in parts)
-    elif nothing_better(data) and data.plan.revisions is None:
+    if first:
+        further = data.claims("alternative")
+        cells = {c.cells[:1] for c in (*first, *further)}
+        parts = (c for c in data.claims("best-parts") if c.cells[:1] in cells)
+        claims = (*data.claims("equal-sides"), *first, *further, *parts)
+        return Box("decision", tuple(Sentence(brief(c, alone=True), c.id) for c in claims))
+    if nothing_better(data) and data.plan.revisions is None:
         what, margin = noun(data.metric), format_percent(data.margin)
         several = len({c.variant_id for c in data.plan.cells if c.role is Role.CANDIDATE}) > 1
         to = f" to {data.plan.variant(data.plan.baseline_id).label}" if several else ""
         equal = Sentence(f"Choose by other criteria: {what} is equal{to} within ±{margin}.")
-        chosen = (equal if all_equal(data) else NOTHING_BETTER,)
-    return Box("decision", chosen) if chosen else None
+        return Box("decision", (equal if all_equal(data) else NOTHING_BETTER,))
+    return None
 
 
 def _warnings(data: ReportData) -> Iterator[Box]:
@@ -156,12 +157,13 @@ def _pair(claim: Claim) -> tuple[str, str | None, str | None]:
 def lines(data: ReportData) -> list[Claim]:
     """Return the claims below the figure: first the author's, then those that follow from the data."""
     takeaways = data.claims("takeaway")
+    stated = (*takeaways, *data.claims("alternative"))
     leading = data.claims("contrast", item=leading_input(data))
     contrasts = [
         c
         for c in _contrasts(data, "grouped")
         if isinstance(c.fact, facts.Grouped) or (c in leading and _is_line(c.fact))
-        if not any(c.cells and {*c.cells} <= {*takeaway.cells} for takeaway in takeaways)
+        if not any(c.cells and {*c.cells} <= {*other.cells} for other in stated)
     ]
     # The decision says which variant is best on every input.
     left_out = (*WARNINGS, *((facts.BestEverywhere,) if recommended(data) else ()))

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
-from bench_framework.features.summary.best import recommendations
-from bench_framework.features.summary.parts import best_parts, single_changes
+from bench_framework.features.summary.best import answer_advice, recommendations
+from bench_framework.features.summary.parts import best_parts, part_claims, single_changes
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.model.facts import Claim
+from bench_framework.model.facts.answers import Alternative
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.summary import Recommendation
 from bench_framework.model.metrics import PEAK_RSS
@@ -24,7 +26,7 @@ from bench_framework.model.plan.declarations import (
 from bench_framework.model.plan.plan import Hole, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
-from bench_framework.text.write import say
+from bench_framework.text.write import brief, say
 from tests.build import require
 from tests.unit.judging.conftest import Study
 
@@ -166,16 +168,86 @@ def test_a_little_less_memory_does_not_decide_between_best_variants() -> None:
         assert claim.subject == chosen
 
 
+def answering(view: SummaryView, left: str, right: str) -> SummaryView:
+    """Return the results with a headline that compares two arms."""
+    (item,) = view.plan.inputs
+    ids = (id_of(view.plan, label) for label in (left, right))
+    contrast = NamedContrast("answer", next(ids), next(ids), (item.id,), "wall")
+    plan = replace(view.plan, contrasts=(contrast,), headline=Headline(contrast="answer"))
+    return SummaryView(plan, view.judgement, {}, ())
+
+
 def test_the_contrast_of_the_answer_has_its_two_configurations() -> None:
     view = view_of({BASE: 1.0, "tokio simd jemalloc": 0.7, "rayon simd system": 0.9})
     (item,) = view.plan.inputs
-    of_rayon, of_base = (id_of(view.plan, label) for label in ("rayon simd system", BASE))
-    contrast = NamedContrast("engines", of_rayon, of_base, (item.id,), "wall")
-    plan = replace(view.plan, contrasts=(contrast,), headline=Headline(contrast="engines"))
-    with_answer = SummaryView(plan, view.judgement, {}, ())
+    with_answer = answering(view, "rayon simd system", BASE)
     (_, *cells) = require(with_answer.answer_contrast(item.id))
     assert [with_answer.label(c.id) for c in cells] == ["rayon simd system", BASE]
     assert view.answer_contrast(item.id) is None
+
+
+ENGINES = {
+    BASE: 1.0,
+    "tokio simd jemalloc": 0.9,
+    "pool sonic jemalloc": 0.95,
+    "rayon sonic jemalloc": 0.7,
+    "rayon simd jemalloc": 0.6,
+}
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "members"),
+    [
+        # They differ in the engine only.
+        ("pool sonic jemalloc", "rayon sonic jemalloc", ("tokio simd jemalloc",)),
+        # They differ in each axis. The recommended variant has a third engine, and the parser of one of them.
+        ("pool sonic jemalloc", BASE, ("tokio simd jemalloc",)),
+        # They differ in the parser and the allocator, and the recommended variant has a value of one of them.
+        ("rayon sonic jemalloc", BASE, None),
+        # The answer has the figures.
+        ("tokio simd jemalloc", "rayon simd jemalloc", None),
+    ],
+)
+def test_the_best_variant_without_the_recommended_value_of_the_axis_of_the_answer(
+    left: str, right: str, members: tuple[str, ...] | None
+) -> None:
+    claims = [*answer_advice(answering(view_of(ENGINES), left, right))]
+    if members is None:
+        assert claims == []
+        return
+    (claim,) = claims
+    assert isinstance(claim.fact, Alternative)
+    assert (claim.fact.members, claim.fact.axis) == (members, "engine")
+    assert (claim.subject, claim.reference) == (members[0], "rayon simd jemalloc")
+    assert brief(claim).startswith(
+        "Without engine=rayon, tokio simd jemalloc is fastest: it is 50.1\u202f% slower ["
+    )
+
+
+def test_variants_without_a_value_that_do_not_differ_are_named_together() -> None:
+    times = {**ENGINES, "pool simd jemalloc": 0.9005}
+    view = answering(view_of(times), "pool sonic jemalloc", "rayon sonic jemalloc")
+    (claim,) = answer_advice(view)
+    assert isinstance(claim.fact, Alternative)
+    assert {*claim.fact.members} == {"tokio simd jemalloc", "pool simd jemalloc"}
+    assert " are fastest and do not differ significantly. " in say(claim)
+
+
+def test_of_variants_that_differ_in_one_axis_only_no_other_one_is_named() -> None:
+    times = {BASE: 1.0, "pool simd system": 0.9, "rayon simd system": 0.7}
+    assert [*answer_advice(answering(view_of(times), "pool simd system", BASE))] == []
+
+
+def test_other_criteria_decide_between_equivalent_sides_of_the_answer() -> None:
+    times = {BASE: 1.0, "tokio sonic system": 1.001, "tokio simd jemalloc": 0.7}
+    view = answering(view_of(times), "tokio sonic system", BASE)
+    (claim,) = answer_advice(view)
+    assert say(claim) == (
+        f"Choose between tokio sonic system and {BASE} by other criteria; both are slower than tokio simd jemalloc."
+    )
+    # The reason of the recommendation names both.
+    alike = answering(view_of({**times, "tokio simd jemalloc": 0.9995}), "tokio sonic system", BASE)
+    assert [*answer_advice(alike)] == []
 
 
 def test_an_excluded_combination_has_no_command() -> None:
@@ -191,6 +263,35 @@ def test_an_experiment_that_is_better_is_listed_and_not_combined() -> None:
     ((experiment,), command) = parts.experiments, parts.command
     assert (experiment.axis, experiment.value, experiment.better) == ("buffer", "", "1M")
     assert command == ""
+
+
+def test_a_small_significant_gain_of_an_experiment_is_listed() -> None:
+    times = {BASE: 1.0, "large buffer": 0.98, "tokio simd jemalloc": 0.7}
+    parts = require(parts_of(view_of(times, experiment="large buffer"), "tokio simd jemalloc"))
+    (experiment,) = parts.experiments
+    assert experiment.evidence.verdict is Verdict.BETTER_SIZE_UNCERTAIN
+    # A small gain in an axis is no reason against a variant.
+    assert parts_of(view_of({BASE: 1.0, "tokio sonic system": 0.98}), BASE) is None
+
+
+def test_an_experiment_is_not_listed_for_its_own_variant() -> None:
+    times = {BASE: 1.0, "large buffer": 0.8}
+    assert parts_of(view_of(times, experiment="large buffer"), "large buffer") is None
+
+
+def test_an_experiment_is_stated_for_the_variant_that_is_most_like_the_compared_ones() -> None:
+    times = {**ENGINES, "large buffer": 0.92}
+    view = answering(view_of(times, experiment="large buffer"), "pool sonic jemalloc", BASE)
+    summary = [*recommendations(view), *answer_advice(view)]
+    (claim,) = [c for c in part_claims(view, summary) if require_parts(c).experiments]
+    assert brief(claim, alone=True) == (
+        f"Not measured: tokio simd jemalloc with large buffer, which is faster in {BASE}."
+    )
+
+
+def require_parts(claim: Claim) -> BestParts:
+    assert isinstance(claim.fact, BestParts)
+    return claim.fact
 
 
 def test_a_variant_with_the_best_value_of_each_axis_has_no_fact() -> None:

@@ -9,6 +9,7 @@ from report_sample import all_tables, tables_in, with_contents, with_judgement, 
 
 from bench_framework.claims import factory
 from bench_framework.features.document import build_document, sections
+from bench_framework.model import facts
 from bench_framework.model.facts import AuthorText, Claim, Compared, NoiseFloorFact
 from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
 from bench_framework.model.plan.arguments import BIN, INPUT, TUNING, Word
@@ -386,6 +387,28 @@ def test_variants_are_equal_only_if_each_planned_one_is_measured(
     text, choice = (text.replace("\u202f", " ") for text in texts)
     assert text.startswith(answer)
     assert choice == decision
+
+
+def test_the_decision_has_the_variants_of_the_answer_around_the_recommendation(
+    data: ReportData,
+) -> None:
+    pair = next(c for c in data.claims("comparison") if c.verdict is Verdict.WORSE)
+    alternative = facts.Alternative(members=(pair.subject,), axis="io", without="io=read")
+    further = (replace(pair, fact=fact) for fact in (alternative, facts.EqualSides()))
+    changed = with_judgement(data, claims=(*data.judgement.claims, *further))
+    before, after = (
+        [
+            s.text
+            for b in summary.build(d)
+            if isinstance(b, Box) and b.tone == "decision"
+            for s in b.sentences
+        ]
+        for d in (data, changed)
+    )
+    first, *others = after
+    assert "hoose between" in first
+    assert [text for text in others if "without io=read" not in text.lower()] == before
+    assert len(others) == len(before) + 1
 
 
 def test_a_decision_of_the_published_report_is_not_the_author_s(data: ReportData) -> None:

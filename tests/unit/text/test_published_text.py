@@ -1,5 +1,7 @@
 """Published figures as text: one scale for all changes of a table, in the digits of the document."""
 
+from dataclasses import replace
+
 import pytest
 
 from bench_framework.model.facts import PublishedResult
@@ -48,6 +50,14 @@ def test_changes_are_factors_if_one_of_them_is_outside_half_and_double(
     results: list[PublishedResult], *, factors: bool
 ) -> None:
     assert needs_factors(results) is factors
+
+
+def test_the_table_has_factors_if_the_page_has() -> None:
+    fact = result("1.08x slower", 0.93)
+    (test,) = fact.tests
+    of_page = replace(test, evidence=replace(test.evidence, in_times=True))
+    assert not needs_factors([fact])
+    assert needs_factors([fact, replace(fact, tests=(of_page,))])
 
 
 @pytest.mark.parametrize(
