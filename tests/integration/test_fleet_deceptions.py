@@ -93,7 +93,8 @@ def test_a_lie_about_the_record_is_reported(fleet: tuple[Machine, Machine, str],
     assert not list(client.path.parent.rglob("escaped-by-a-lie"))  # the host has the same parent
 
 
-@pytest.mark.parametrize("card", first_in_ci(deceptions.CARDS))
+@pytest.mark.release
+@pytest.mark.parametrize("card", deceptions.CARDS)
 def test_a_lie_about_the_host_does_not_harm_the_others(
     card: str, make: Callable[..., Machine]
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_lie_about_the_state_is_not_shown(state: str, make: Callable[..., Mach
     assert "liar" in text
 
 
+@pytest.mark.release
 def test_a_worker_that_claims_the_versions_of_the_client(make: Callable[..., Machine]) -> None:
     client, host = make("client"), make("host")
     address = start_scheduler(client)

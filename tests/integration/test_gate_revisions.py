@@ -305,8 +305,14 @@ def state_of(folder: Path) -> dict[str, str]:
     ("words", "code"),
     [
         (("gate", "--base", "start", "--head", "HEAD", "scenario.yaml"), 1),
-        (("bisect", "scenario.yaml", "--good", "start", "--bad", "HEAD"), 0),
-        (("history", "scenario.yaml", "--backfill", "start..HEAD"), 0),
+        pytest.param(
+            ("bisect", "scenario.yaml", "--good", "start", "--bad", "HEAD"),
+            0,
+            marks=pytest.mark.release,
+        ),
+        pytest.param(
+            ("history", "scenario.yaml", "--backfill", "start..HEAD"), 0, marks=pytest.mark.release
+        ),
     ],
     ids=["gate", "bisect", "backfill"],
 )

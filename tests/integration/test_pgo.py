@@ -90,7 +90,7 @@ def contents(folder: Path) -> Contents:
     return Record.open(max(find_records(folder / "results"))).contents
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_the_program_is_built_with_the_recorded_profile_of_its_training(
     benchctl: Benchctl, tmp_path: Path
 ) -> None:

@@ -31,7 +31,10 @@ def test_the_page_of_the_sample_is_small(document: Document, page: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("cells", "rounds", "most"), [(60, 20, 400_000), (200, 12, 1_000_000)])
+@pytest.mark.parametrize(
+    ("cells", "rounds", "most"),
+    [(60, 20, 400_000), pytest.param(200, 12, 1_000_000, marks=pytest.mark.release)],
+)
 def test_a_page_with_every_number_stays_small(cells: int, rounds: int, most: int) -> None:
     data = made_record.record(cells, rounds)
     document = build_document(data)

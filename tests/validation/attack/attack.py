@@ -60,9 +60,10 @@ def main() -> int:
     folder, quick, start = options.folder, options.quick, time.monotonic()
     folder.chmod(0o755)
     seconds = min(options.seconds, 2.0) if quick else options.seconds
+    step = 2 if quick else 1
     makers = {
-        "kills": lambda: kills.attacks(folder, 1 if quick else 30),
-        "disk": lambda: disk.attacks(folder, 2 if quick else 60, 80 if quick else 1),
+        "kills": lambda: kills.attacks(folder, 1 if quick else 30, step),
+        "disk": lambda: disk.attacks(folder, 2 if quick else 60, 80 if quick else 1, step),
         "interruptions": lambda: interruptions.attacks(folder, 4 if quick else 200),
         "rights": lambda: rights.attacks(folder, quick=quick),
         "repository": lambda: repository.attacks(folder, quick=quick),

@@ -153,14 +153,14 @@ def power_cut(folder: Path, count: int) -> Attack:
     return Attack("power cut in `run`", case, count)
 
 
-def attacks(folder: Path, count: int, share: int) -> list[Attack]:
+def attacks(folder: Path, count: int, share: int, step: int) -> list[Attack]:
     first, *_ = FAULTS
     combinations = [("run", fault) for fault in FAULTS]
     combinations += [(name, first) for name in COMMANDS if name != "run"]
     # With a share of the operations, one kind of fault.
     outputs = [(name, fault) for name in OUTPUTS for fault in ([first] if share > 1 else FAULTS)]
     return [
-        *(faults(folder, name, share, fault) for name, fault in combinations),
-        *(output_faults(folder, name, share, fault) for name, fault in outputs),
+        *(faults(folder, name, share, fault) for name, fault in combinations[::step]),
+        *(output_faults(folder, name, share, fault) for name, fault in outputs[::step]),
         power_cut(folder, count),
     ]

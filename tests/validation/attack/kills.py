@@ -303,6 +303,6 @@ def bisect(folder: Path, count: int) -> Attack:
     return attack(prepared, command, count, lambda box: bool(box.records), after)
 
 
-def attacks(folder: Path, count: int) -> list[Attack]:
-    makers = (gate, profile, clean, importing, commands, sessions, site, history, bisect)
-    return [make(folder, count) for make in makers]
+def attacks(folder: Path, count: int, step: int) -> list[Attack]:
+    makers = (gate, bisect, clean, profile, sessions, importing, commands, site, history)
+    return [make(folder, count) for make in makers[::step]]
