@@ -216,8 +216,11 @@ def _ties(
         kinds[_equivalent_within(view, cell, [member]), unstable].append(member)
     for (margin, unstable), alike in kinds.items():
         measured = (cell, *alike) if len(alike) == 1 else (cell,)
-        amounts = [view.amount(c) for c in measured] if criterion == "memory" else []
+        amounts = [view.amount(c) for c in measured] if criterion in {"memory", "estimate"} else []
         memory = tuple(amount for amount in amounts if amount is not None)
+        # The estimate decides, and much less memory supports it.
+        if criterion == "estimate" and not _much_less(*(amount.value for amount in memory)):
+            memory = ()
         yield facts.Tie(
             members=view.labels(alike),
             criterion=criterion,
@@ -225,6 +228,10 @@ def _ties(
             margin=margin,
             unstable=unstable,
         )
+
+
+def _much_less(value: float = 0.0, other: float = 0.0) -> bool:
+    return other > MUCH * value
 
 
 def _choice(view: SummaryView, group: BestGroup) -> _Choice:

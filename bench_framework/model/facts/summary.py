@@ -78,7 +78,8 @@ class Tie:
     members: tuple[str, ...]
     criterion: Criterion
     memory: tuple[Quantity, ...] = ()
-    """If memory decides: that of the recommended variant, and that of the member if there is only one."""
+    """If memory decides: that of the recommended variant, and that of the member if there is only one. If the estimate
+    decides: both, if the only member needs much more."""
     margin: float | None = None
     """The margin within which they are equivalent to it; `None` if they are not."""
     unstable: bool = False

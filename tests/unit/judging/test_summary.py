@@ -124,18 +124,29 @@ def test_sentences_and_claims_have_the_interval_of_the_verdict() -> None:
 
 
 @pytest.mark.parametrize(
-    ("c", "spread", "expected"),
+    ("c", "spread", "of_c", "expected"),
     [
-        (-0.7, 0.01, "use c: equivalent (within ±2\u202f%) to b, but it needs less memory"),
-        (-0.68, 0.5, "use b: not significantly different from c, but it has the better estimate"),
+        (-0.7, 0.01, 1e7, "use c: equivalent (within ±2\u202f%) to b, but it needs less memory"),
+        (
+            -0.68,
+            0.5,
+            1e7,
+            "use b: not significantly different from c, but it has the better estimate",
+        ),
+        (
+            -0.68,
+            0.5,
+            2.6e7,
+            "has the better estimate and needs less memory (19.1\u202fmib against 24.8\u202fmib)",
+        ),
     ],
-    ids=["within the margin", "beyond the margin"],
+    ids=["within the margin", "beyond the margin", "beyond the margin with more memory"],
 )
 def test_memory_decides_only_between_estimates_within_the_margin(
-    c: float, spread: float, expected: str
+    c: float, spread: float, of_c: float, expected: str
 ) -> None:
     example = Study(arms=("a", "b", "c"))
-    memory = {"b": 2e7, "c": 1e7}
+    memory = {"b": 2e7, "c": of_c}
     judged = example.judge(
         example.blocks(
             timing({"b": -0.7, "c": c}, spread), rss=lambda arm, *_: memory.get(arm, 3e7)
@@ -144,6 +155,7 @@ def test_memory_decides_only_between_estimates_within_the_margin(
     assert {example.cell("b").id, example.cell("c").id} <= {*judged.best[0].cell_ids}
     (text,) = [claim.text for claim in judged.claims if claim.kind == "recommendation"]
     assert expected in text.lower()
+    assert text.count("memory") == expected.count("memory")
 
 
 def test_each_tied_variant_has_the_criterion_that_decides_against_it() -> None:
