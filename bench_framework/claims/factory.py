@@ -40,9 +40,15 @@ class Names:
         self._cold = cell_state.cold_inputs(plan, states)
 
     def scope(self, input_id: str) -> Scope:
-        """Return the input if there are several, and the cache if every run started cold."""
-        item = (("input", self.plan.input(input_id).label),) if len(self.plan.inputs) > 1 else ()
-        return (*item, ("cache", "cold")) if input_id in self._cold else item
+        """Return the input if there are several, and the cache if every run started cold.
+
+        An input that is named, and has a value with the name of the state, needs no cache.
+        """
+        item = self.plan.input(input_id)
+        place = (("input", item.label),) if len(self.plan.inputs) > 1 else ()
+        if input_id not in self._cold or (place and "cold" in dict(item.values).values()):
+            return place
+        return (*place, ("cache", "cold"))
 
     def label(self, cell_id: str) -> str:
         """Return the name of a cell: the label of its variant."""

@@ -18,12 +18,11 @@ def scope_of(claim: Evidence, *, inside: bool = False) -> str:
     """Return the scope of a claim as the start of a sentence, or `inside` one.
 
     Examples are ``"On 10 MiB, "`` for one input of several and ``"With a cold cache, "`` if every
-    run was observed to start with a cold cache, which the labels of inputs may say themselves.
+    run was observed to start with a cold cache.
     """
     labels = [value for name, value in claim.scope if name == "input" and value]
     parts = [f"{'on' if inside else 'On'} {listed(labels)}"] if labels else []
-    labels_say_it = bool(labels) and all("cold" in label for label in labels)
-    if ("cache", "cold") in claim.scope and not labels_say_it:
+    if ("cache", "cold") in claim.scope:
         parts.append("with a cold cache" if labels or inside else "With a cold cache")
     return f"{' '.join(parts)}, " if parts else ""
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bench_framework.claims.factory import Names
 from bench_framework.compare import cell_state, samples as sampling
 from bench_framework.features.judge import judge
 from bench_framework.model.facts import Best
@@ -13,7 +14,7 @@ from bench_framework.model.plan.plan import CacheState, Input, Plan
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.record.sensors import PageCache
-from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.judgement import CellState, Comparison, Judgement
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from tests.build import require
@@ -97,6 +98,21 @@ def test_claims_have_the_cold_cache_of_an_input_whatever_its_name_is(name: str) 
     judgement = judge(plan, measured(example, {}), {}, [], planned_looks(plan, 40))
     (main,) = (claim for claim in judgement.claims if claim.kind == "main")
     assert main.scope == (("cache", "cold"),)
+
+
+@pytest.mark.parametrize(("name", "stated"), [("cold", True), ("cold-start.json", False)])
+def test_of_several_inputs_only_one_with_the_state_as_its_value_needs_no_cache(
+    name: str, stated: bool
+) -> None:
+    """A name that contains the word, such as that of a file, says nothing about the cache."""
+    example = Study(sizes=(1, 2), control=False)
+    plan, old = cold_plan(example), example.plan.inputs[0]
+    given = Input(name, (("input", name),), None)
+    cells = (replace(c, input_id=given.id) if c.input_id == old.id else c for c in plan.cells)
+    plan = replace(plan, inputs=(given, *plan.inputs[1:]), cells=tuple(cells))
+    states = [CellState(c.id, "measured", 1, 0, cache="cold") for c in plan.cells]
+    cache = () if stated else (("cache", "cold"),)
+    assert Names(plan, states).scope(given.id) == (("input", name), *cache)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,5 @@ def test_every_kind_of_sentence_states_its_scope(fact: Fact) -> None:
         fact=fact,
     )
     assert say(claim).startswith("On 10 MiB with a cold cache")
-    labels = replace(claim, scope=(("input", "cold"), ("cache", "cold")))
-    assert "cache" not in say(labels)
-    assert say(replace(claim, scope=labels.scope[1:])).startswith("With a cold cache")
+    assert say(replace(claim, scope=claim.scope[1:])).startswith("With a cold cache")
     assert not say(replace(claim, scope=())).startswith(("On ", "With "))
