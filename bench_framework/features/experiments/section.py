@@ -47,9 +47,9 @@ from bench_framework.text.write import render
 KEEP: Final = {
     Verdict.BETTER: "yes",
     Verdict.WORSE: "no",
-    Verdict.BETTER_SIZE_UNCERTAIN: "small gain",
-    Verdict.WORSE_SIZE_UNCERTAIN: "small loss",
-    Verdict.EQUIVALENT: "no difference",
+    Verdict.BETTER_SIZE_UNCERTAIN: "optional (small gain)",
+    Verdict.WORSE_SIZE_UNCERTAIN: "no (small loss)",
+    Verdict.EQUIVALENT: "optional (equal)",
     Verdict.INCONCLUSIVE: "inconclusive",
     Verdict.SINGLE_RUN: "one run only",
     Verdict.OTHER_OUTPUT: "output differs",
@@ -64,9 +64,7 @@ ALL: Final = "all-changes-table"
 CONFIRMING: Final = (Outcome.REPRODUCED, Outcome.NO_DIFFERENCE)
 """Outcomes of a published figure that need no row of their own."""
 ORDER: Final = ("adopted", "rejected", "open")
-TWO_DIFFERENCES: Final = (
-    "Two differences at once: something else differs that may be the cause as well."
-)
+TWO_DIFFERENCES: Final = "Two differences at once: something else differs that may be the cause."
 
 
 class _Tried(NamedTuple):
@@ -109,7 +107,7 @@ def _tried(data: ReportData) -> list[_Tried]:
     tried = []
     for experiment in sorted(data.plan.experiments, key=lambda e: ORDER.index(e.decision)):
         cell_id = data.plan.cell_id(experiment.variant_id, item.id)
-        time, peak = (data.comparison(cell_id, metric) for metric in (data.metric, PEAK_RSS))
+        time, peak = alone = [data.comparison(cell_id, m) for m in (data.metric, PEAK_RSS)]
         step = steps.get(frozenset(experiment.change))
         state = data.state(cell_id) if cell_id else None
         verdict = _verdict(time, state)
@@ -125,9 +123,9 @@ def _tried(data: ReportData) -> list[_Tried]:
             drawn(None if verdict.refused else time),
             _step(data, step) if step else Cell(DASH),
             Cell(_memory(peak), about="with mapped pages" if mapped else ""),
-            Cell(_keep(data, experiment, decisive, time)),
+            Cell(_keep(data, experiment, decisive, alone)),
         )
-        gain = any(c is not None and c.verdict.better for c in (time, peak))
+        gain = any(c is not None and c.verdict.better for c in alone)
         confirmed = decisive.worse or decisive is Verdict.EQUIVALENT
         confirmed = confirmed and experiment.decision == "rejected" and not gain
         if published is not None and isinstance(published.fact, PublishedResult):
@@ -192,12 +190,13 @@ def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -
 
 
 def _keep(
-    data: ReportData, experiment: Experiment, verdict: Verdict, time: Comparison | None
+    data: ReportData, experiment: Experiment, verdict: Verdict, alone: Sequence[Comparison | None]
 ) -> str:
     """Return whether the record speaks for a change, against it, or neither.
 
-    `verdict` is that of the step, if the whole change is a step, and `time` compares the change alone.
+    `verdict` is that of the step, if the whole change is a step. `alone` compares the change alone, in time and memory.
     """
+    time, peak = alone
     if time is not None and time.reason == ONE_PROGRAM:
         return "no effect on the program"
     if time is not None and time.verdict.better and verdict.worse:
@@ -205,11 +204,12 @@ def _keep(
     if time is not None and time.verdict.worse and verdict.better:
         return "not alone"
     if verdict is Verdict.BETTER and experiment.decision == "rejected":
-        return "look again"
+        return "test again"
+    if verdict.worse and peak is not None and peak.verdict.better:
+        return "only for memory"
     left_open = experiment.decision == "open" and verdict is not Verdict.BETTER
-    if left_open and _is_used(data, experiment):
-        return f"{KEEP[verdict]}, but recommended"
-    return KEEP[verdict]
+    used = left_open and _is_used(data, experiment)
+    return KEEP[verdict] + (", but recommended" if used else "")
 
 
 def _is_used(data: ReportData, experiment: Experiment) -> bool:

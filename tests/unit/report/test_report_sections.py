@@ -12,6 +12,7 @@ from bench_framework.features.document import build_document, sections
 from bench_framework.model import facts
 from bench_framework.model.facts import AuthorText, Claim, Compared, NoiseFloorFact
 from bench_framework.model.facts.summary import JudgedMetric, MeanEffects, Resources
+from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.arguments import BIN, INPUT, TUNING, Word
 from bench_framework.model.plan.benches import BenchPolicy
 from bench_framework.model.plan.build_spec import BuildSpec
@@ -431,7 +432,7 @@ def test_a_change_has_its_decision_its_effect_and_whether_to_keep_it(data: Repor
     # The author adopted a change that the runs show to be slower. The row reports the runs.
     assert texts(rows[0])[2] == "△ +3.1\u202f% [+1.2, +5.0]"
     assert [texts(r)[-2:] for r in rows] == [
-        ["equivalent", "small loss"],
+        ["equivalent", "no (small loss)"],
         ["+21.0\u202f%", "yes"],
         ["equivalent", "inconclusive"],
     ]
@@ -454,7 +455,18 @@ def test_a_change_that_was_rejected_and_gains_is_to_be_looked_at_again(data: Rep
     experiments = tuple(replace(e, decision="rejected") for e in data.plan.experiments)
     changed = with_plan(data, experiments=experiments)
     rows = tables_in(section(build_document(changed), "S11").blocks)[0].rows
-    assert texts(rows[1])[-1] == "look again"
+    assert texts(rows[1])[-1] == "test again"
+
+
+def test_a_loss_of_time_with_less_memory_is_kept_only_for_memory(data: ReportData) -> None:
+    less = tuple(
+        replace(c, verdict=Verdict.BETTER) if c.metric == PEAK_RSS else c
+        for c in data.judgement.comparisons
+    )
+    document = build_document(with_judgement(data, comparisons=less))
+    table = tables_in(section(document, "S11").blocks)[0]
+    loss, gain = (row(table, e.name) for e in data.plan.experiments[:2])
+    assert [texts(r)[-1] for r in (loss, gain)] == ["only for memory", "yes"]
 
 
 def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation(
@@ -464,7 +476,7 @@ def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation
     experiments = tuple(replace(e, decision="open") for e in data.plan.experiments)
     document = build_document(with_plan(data, experiments=experiments))
     assert [texts(r)[-1] for r in tables_in(section(document, "S11").blocks)[0].rows] == [
-        "small loss",
+        "no (small loss)",
         "yes",
         "inconclusive, but recommended",
     ]
