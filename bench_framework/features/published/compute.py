@@ -26,6 +26,7 @@ from bench_framework.stats.portable_math import log, log1p
 OF_EFFECTS: Final = (
     Outcome.OPPOSITE,
     Outcome.NOT_REPRODUCED,
+    Outcome.SAME_DIRECTION,
     Outcome.SMALLER,
     Outcome.LARGER,
     Outcome.REPRODUCED,
@@ -35,6 +36,7 @@ COUNTED: Final = (
     Outcome.REPRODUCED,
     Outcome.LARGER,
     Outcome.SMALLER,
+    Outcome.SAME_DIRECTION,
     Outcome.OPPOSITE,
     Outcome.NO_DIFFERENCE,
     Outcome.NOT_REPRODUCED,
@@ -229,7 +231,7 @@ def _change(figure: PublishedFigure, e: NamedResult, interval: Interval, noise: 
         return Outcome.OPPOSITE, _small(e, interval)
     if not sized:
         reason = _small(e, interval)
-        return (Outcome.SMALLER if reason else Outcome.REPRODUCED), reason
+        return (Outcome.SAME_DIRECTION if reason else Outcome.REPRODUCED), reason
     if not _overlap(interval, lo, hi):
         beyond = interval.lo > hi if more else interval.hi < lo
         return (Outcome.LARGER if beyond else Outcome.SMALLER), None
@@ -278,8 +280,8 @@ def _value(figure: PublishedFigure, interval: Interval) -> Judged:
 
 _GROWTH: Final[Mapping[str, Judged]] = {
     "linear": (Outcome.REPRODUCED, None),
-    "sub-linear": (Outcome.SMALLER, None),
-    "super-linear": (Outcome.LARGER, None),
+    "sub-linear": (Outcome.NOT_REPRODUCED, None),
+    "super-linear": (Outcome.NOT_REPRODUCED, None),
     "not resolved": (Outcome.IMPRECISE, Reason(ReasonCode.EXPONENT_OPEN)),
 }
 

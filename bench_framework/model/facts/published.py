@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     NOT_REPRODUCED = "not-reproduced"
     NOT_TESTED = "not-tested"
     IMPRECISE = "too-imprecise"
+    SAME_DIRECTION = "same-direction"
+    """The published direction, of which no size is published, with an estimate within the margin."""
     SMALLER = "smaller"
     LARGER = "larger"
     REPRODUCED = "reproduced"

@@ -38,7 +38,7 @@ from tests.unit.judging.conftest import Study
 MARGIN = 0.05
 REPRODUCED, LARGER, SMALLER = Outcome.REPRODUCED, Outcome.LARGER, Outcome.SMALLER
 OPPOSITE, SAME, OPEN = Outcome.OPPOSITE, Outcome.NO_DIFFERENCE, Outcome.IMPRECISE
-FAR = Outcome.NOT_REPRODUCED
+FAR, WEAK = Outcome.NOT_REPRODUCED, Outcome.SAME_DIRECTION
 UNTESTED = Outcome.NOT_TESTED
 OPEN_VERDICT = Verdict.INCONCLUSIVE
 EFFECT = math.log(0.8)
@@ -84,12 +84,12 @@ def wide(width: float) -> NamedResult:
         ("17 % less", measured(1.0499, 1.01, 1.1, Verdict.WORSE_SIZE_UNCERTAIN), OPPOSITE, ReasonCode.BELOW_MARGIN),
         # A direction alone.
         ("faster", measured(0.9, 0.85, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), REPRODUCED, None),
-        ("faster", measured(0.953, 0.92, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), SMALLER, ReasonCode.BELOW_MARGIN),
+        ("faster", measured(0.953, 0.92, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), WEAK, ReasonCode.BELOW_MARGIN),
         ("slower", measured(0.953, 0.92, 0.99, Verdict.BETTER_SIZE_UNCERTAIN), OPPOSITE, ReasonCode.BELOW_MARGIN),
         ("slower", measured(0.9, 0.85, 0.94), OPPOSITE, None),
         ("slower", measured(1.2, 1.1, 1.3), REPRODUCED, None),
         ("faster", measured(0.98, 0.9, 1.1), OPEN, ReasonCode.NO_DIRECTION),
-        ("faster", measured(0.98, 0.9525, 0.999, Verdict.BETTER_SIZE_UNCERTAIN), SMALLER, ReasonCode.BELOW_MARGIN),
+        ("faster", measured(0.98, 0.9525, 0.999, Verdict.BETTER_SIZE_UNCERTAIN), WEAK, ReasonCode.BELOW_MARGIN),
         # No difference: equivalent, or not significant and within the margin.
         ("faster", measured(0.99, 0.96, 1.02), SAME, None),
         ("17 % less", measured(0.99, 0.96, 1.02), SAME, None),
@@ -410,7 +410,7 @@ def test_a_claim_about_every_input_must_hold_on_each() -> None:
 
 
 @pytest.mark.parametrize(
-    ("power", "outcome"), [(1.0, REPRODUCED), (0.5, SMALLER), (2.0, LARGER), (1.05, OPEN)]
+    ("power", "outcome"), [(1.0, REPRODUCED), (0.5, FAR), (2.0, FAR), (1.05, OPEN)]
 )
 def test_a_linear_claim_is_tested_by_the_exponents(power: float, outcome: Outcome) -> None:
     example = Study(arms=("a", "b"), sizes=(1, 2, 4))
