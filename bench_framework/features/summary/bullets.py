@@ -8,7 +8,6 @@ from typing import Final
 from bench_framework.compare.derived_values import shares
 from bench_framework.features.summary.answers import growth, share_of
 from bench_framework.features.summary.view import CLOSE, SummaryView
-from bench_framework.features.summary.warnings import warnings
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence, Quantity
@@ -42,7 +41,6 @@ LEAST_ORDERED: Final = 2
 
 def lines(view: SummaryView, item: Input) -> Iterator[Claim]:
     """Yield the lines of the summary that follow from an input, before those about the record."""
-    yield from warnings(view)
     yield from _judged_metrics(view, item)
     if view.plan.revisions is None:
         yield from _cost(view, item)

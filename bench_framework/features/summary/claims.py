@@ -11,6 +11,7 @@ from bench_framework.features.summary import best, bullets
 from bench_framework.features.summary.answers import ANSWERS
 from bench_framework.features.summary.confidence import confidence, other_session
 from bench_framework.features.summary.view import SummaryView
+from bench_framework.features.summary.warnings import warnings
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.comparisons import ContrastDetail
@@ -131,10 +132,12 @@ def summary_claims(view: SummaryView) -> Iterator[Claim]:
     if item is not None:
         special = next((claims for answer in ANSWERS if (claims := answer(view, item))), [])
         yield from special
+    answer = [*special, *main][:1]
+    if item is not None:
+        yield from warnings(view, answer)
         yield from bullets.lines(view, item)
     yield from contrast_claims(view, answered=not special)
     yield from bullets.not_adopted(view, item)
-    answer = [*special, *main][:1]
     yield from other_session(view, answer)
     yield confidence(view, answer)
     yield from best.recommendations(view)

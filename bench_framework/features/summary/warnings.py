@@ -1,6 +1,6 @@
 """Warnings about the figures of the answer: ratios that changed, and means that differ from a typical round."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from bench_framework.features.summary.view import SummaryView
@@ -8,17 +8,18 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import ValueRange
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.stats.portable_math import log
+from bench_framework.stats.portable_math import log, log1p
 
 
-def warnings(view: SummaryView) -> Iterator[Claim]:
-    """Yield the warnings of a record."""
+def warnings(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the warnings of a record. `answer` has the claim that answers the question, if there is one."""
     yield from _unstable(view)
+    yield from _unstable_controls(view, answer)
     yield from _means(view)
 
 
 def _unstable(view: SummaryView) -> Iterator[Claim]:
-    """Yield how many ratios changed during the record, with the largest change, and which of A/A controls."""
+    """Yield how many ratios changed during the record, with the largest change."""
     headline = [
         c
         for c in view.judgement.comparisons
@@ -34,12 +35,30 @@ def _unstable(view: SummaryView) -> Iterator[Claim]:
             total=len(headline), changed=len(changed), first=view.evidence(changed[-1])
         )
         yield Claim(view.label(changed[-1].cell_id), fact=fact)
+
+
+def _unstable_controls(view: SummaryView, answer: Iterable[Claim]) -> Iterator[Claim]:
+    """Yield the A/A controls whose ratio changed, and how many verdicts are within the noise floor."""
+    answers = [{*claim.cells} for claim in answer]
     for c in view.unstable_controls():
         ratios = enumerate(c.sessions.ratios if c.sessions else (), 1)
         ordered = sorted(ratios, key=lambda numbered: numbered[1].ratio)
-        ends = tuple(sorted((*ordered[:1], *ordered[-1:])))
-        control = facts.UnstableControl(control=view.evidence(c), sessions=ends)
-        yield Claim(view.label(c.cell_id), fact=control)
+        item, control = view.cells[c.cell_id].input_id, view.evidence(c)
+        judged = [
+            ({other.cell_id, other.ref_cell_id}, abs(log(other.shown.ratio)))
+            for other in view.main_comparisons()
+            if view.cells[other.cell_id].input_id == item and other.metric == view.metric
+            if other.verdict.settled and other.shown is not None
+        ]
+        below = [pair for pair, size in judged if size <= log1p(control.noise_floor or 0.0)]
+        fact = facts.UnstableControl(
+            control=control,
+            sessions=tuple(sorted((*ordered[:1], *ordered[-1:]))),
+            total=len(judged),
+            below=len(below),
+            answer=any(pair in answers for pair in below),
+        )
+        yield Claim(view.label(c.cell_id), fact=fact)
 
 
 def _means(view: SummaryView) -> Iterator[Claim]:

@@ -142,6 +142,12 @@ class UnstableControl(Fact, kind="summary", form="unstable_control"):
     sessions: tuple[tuple[int, Interval], ...] = ()
     """Number and ratio of the sessions with the smallest and the largest ratio, in their order. Empty in a
     record of one session."""
+    total: int = 0
+    """Number of verdicts on the input in the main metric."""
+    below: int = 0
+    """Number of them whose estimates are within the noise floor."""
+    answer: bool = False
+    """True if the verdict of the answer is one of these."""
 
 
 class OtherSession(Fact, kind="summary", form="other_session"):

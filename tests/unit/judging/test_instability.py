@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bench_framework.model.facts import MeansDiffer
+from bench_framework.model.facts import MeansDiffer, UnstableControl
 from bench_framework.model.reasons import UNSTABLE
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -158,21 +158,32 @@ def test_means_differ_if_no_interval_contains_the_other_ratio(
 
 
 @pytest.mark.parametrize(
-    ("control", "text"), [(1.0, "passed"), (1.09, "changed during the record")]
+    ("control", "of_b", "text", "warning"),
+    [
+        (1.0, 0.98, "passed", ""),
+        (1.09, 0.98, "changed during the record", "; the noise floor is 65\u202f%."),
+        (
+            1.015,
+            0.95,
+            "changed",
+            "No verdict is on a difference below the noise floor of 3.1\u202f%.",
+        ),
+        (1.015, 0.98, "changed", "below the noise floor of 3.1\u202f%: the answer."),
+    ],
 )
 def test_a_copy_of_the_baseline_that_changed_is_the_first_warning(
-    control: float, text: str
+    control: float, of_b: float, text: str, warning: str
 ) -> None:
     """The A/A check did not pass, although its test finds no difference."""
     example = Study(arms=("a", "b"), rounds=ROUNDS)
 
     def copied(arm: str, where: str, number: int) -> float:
-        late = control if arm == "control" and number > 20 else 1.0
-        early = 1 / control if arm == "control" and number <= 20 else 1.0
-        return draw("c", arm + where, number) * late * early
+        factor = {"control": control if number > 20 else 1 / control, "b": of_b}.get(arm, 1.0)
+        return draw("c", arm + where, number) * factor
 
     judged = example.judge(example.blocks(copied))
     (trust,) = [claim for claim in judged.claims if claim.kind == "trust"]
     assert text in trust.text
-    forms = [getattr(claim.fact, "form", "") for claim in judged.claims if claim.kind == "summary"]
-    assert ("unstable_control" in forms) is (control > 1)
+    unstable = [c.text for c in judged.claims if isinstance(c.fact, UnstableControl)]
+    assert len(unstable) == bool(warning)
+    assert "".join(unstable).endswith(warning)
