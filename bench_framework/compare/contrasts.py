@@ -17,6 +17,7 @@ import numpy as np
 
 from bench_framework.compare.decide import RatioTest, decide, equivalence_level
 from bench_framework.compare.stage import Runs
+from bench_framework.compare.verdict import PLAIN_LEVEL
 from bench_framework.model.plan.looks import Looks, rounds_needed
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import Metric
@@ -183,8 +184,8 @@ def judge_contrasts(family: Sequence[Weighted], at: ContrastData) -> tuple[Contr
 
 
 def _equivalence(values: Floats, level: float) -> Interval | None:
-    bounds = intervals.typical_with_batches(values, level)
-    return bounds.ratio if bounds.level >= level else None
+    bounds, plain = (intervals.typical_with_batches(values, x) for x in (level, PLAIN_LEVEL))
+    return bounds.containing(plain).ratio if bounds.level >= level else None
 
 
 def simultaneous(values: Floats, at: ContrastData, size: int) -> intervals.Bounds:

@@ -187,7 +187,8 @@ def _judge(
     def equivalence() -> Interval | None:
         limit = log1p(case.draft.thresholds.margin)
         bounds = inverter.equivalence(equivalence_level(looks.count), limit, by_session)
-        return bounds.ratio if bounds and not (ratios and ratios.differ) else None
+        differ = ratios is not None and ratios.differ
+        return bounds.containing(plain).ratio if bounds and not differ else None
 
     if adjusted.rejected and reason:
         decision = IntervalVerdict(Verdict.INCONCLUSIVE, at_level.ratio, "typical", reason)

@@ -24,7 +24,7 @@ from bench_framework.report.headline_table import (
     scale_on,
     stopped,
 )
-from bench_framework.report.table_cells import CI, Scale, scale_of, titled
+from bench_framework.report.table_cells import CI, Scale, at_level, scale_of, titled
 from bench_framework.text.differences import page_factor
 from bench_framework.text.names import capital
 from bench_framework.text.numbers import DASH, format_size, show_change, show_factor, signed_percent
@@ -236,13 +236,14 @@ def change_parts(comparison: Comparison, *, times: bool) -> tuple[str, str]:
     keep = comparison.verdict is not Verdict.INCONCLUSIVE
     if not times:
         text = show_change(*interval.figures, comparison.thresholds.margin, keep=keep)
-        return text.estimate, text.bounds
+        return text.estimate, text.bounds + at_level(interval)
     less, more = change(comparison.metric)
     factor = page_factor(interval.figures, comparison.thresholds.margin, keep=keep)
     if Decimal(factor.estimate) == 1:  # neither less nor more: the factor relative to the reference
         text = show_factor(*interval.figures, comparison.thresholds.margin, keep=keep)
-        return f"{text.estimate}×", text.bounds
-    return f"{factor.estimate}× {less if factor.less else more}", factor.bounds
+        return f"{text.estimate}×", text.bounds + at_level(interval)
+    bounds = factor.bounds + at_level(interval)
+    return f"{factor.estimate}× {less if factor.less else more}", bounds
 
 
 def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) -> str:

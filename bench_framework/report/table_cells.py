@@ -16,6 +16,7 @@ from bench_framework.text.numbers import (
     FEWEST_DIGITS,
     column_decimals,
     fixed,
+    format_percent,
     in_column,
     measured_decimals,
     metric_unit,
@@ -29,6 +30,8 @@ from bench_framework.units import THIN_SPACE
 
 CI: Final = "95\u202f% CI"
 """Title of a column of intervals (docs/method.md#intervals)."""
+LEAST_LEVEL: Final = 0.95 - 1e-9
+"""The level of an interval in such a column, if its cell has none."""
 T = TypeVar("T")
 Value = TypeVar("Value", int, float)
 
@@ -49,7 +52,13 @@ def comparison_cells(comparison: Comparison | None, claim: str | None) -> tuple[
         return Cell(DASH), Cell("")
     text = show_comparison(comparison)
     assert text is not None
-    return Cell(text.estimate, interval.ratio, claim), Cell(text.bounds, interval.lo, claim)
+    bounds = text.bounds + at_level(interval)
+    return Cell(text.estimate, interval.ratio, claim), Cell(bounds, interval.lo, claim)
+
+
+def at_level(interval: Interval) -> str:
+    """Return the level of an interval if it is not one at 95 %, as that of an equivalence in a few rounds."""
+    return f" at {format_percent(interval.level)}" if interval.level < LEAST_LEVEL else ""
 
 
 def value_cell(value: Value | None, show: Callable[[Value], str]) -> Cell:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache, partial
 from typing import Final
 
@@ -96,6 +96,11 @@ class Bounds:
         """Return the union with another interval at this level, with the other estimate."""
         low, high = min(self.lo, other.lo), max(self.hi, other.hi)
         return Bounds(other.estimate, low, high, self.level)
+
+    def containing(self, other: Bounds) -> Bounds:
+        """Return this interval, at the level of another one that it contains if that is higher."""
+        inside = self.lo <= other.lo and other.hi <= self.hi
+        return replace(self, level=max(self.level, other.level)) if inside else self
 
     @property
     def unlimited(self) -> Bounds:

@@ -2,6 +2,7 @@
 
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.plan import Role
+from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Facts
 from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
@@ -83,11 +84,19 @@ def _variation(data: ReportData) -> str:
 
 
 def _levels(data: ReportData) -> str:
-    """Return the lowest and the highest level of the adjusted intervals."""
+    """Return the lowest and the highest level of the adjusted intervals, and those of equivalences."""
     families = {"headline", "reference"}
-    comparisons = (c for c in data.judgement.comparisons if c.family in families and c.unadjusted)
-    levels = sorted({c.shown.level for c in comparisons if c.shown is not None})
-    ends = dict.fromkeys((*levels[:1], *levels[-1:]))
+    levels: dict[bool, list[float]] = {False: [], True: []}
+    for c in data.judgement.comparisons:
+        if c.family in families and c.unadjusted and c.shown is not None:
+            levels[c.verdict is Verdict.EQUIVALENT].append(c.shown.level)
+    adjusted, equal = map(_span, levels.values())
+    return adjusted + (f" (for an equivalence, not adjusted,{equal})" if equal else "")
+
+
+def _span(levels: list[float]) -> str:
+    """Return the lowest and the highest level, or nothing without any."""
+    ends = dict.fromkeys((min(levels), max(levels)) if levels else ())
     span = " to ".join(format_percent(level, digits=4) for level in ends)
     return f" with a level of {span}" if span else ""
 

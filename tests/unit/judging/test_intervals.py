@@ -1,6 +1,7 @@
 """Intervals: closed forms, coverage, and agreement with the tests that they invert."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -91,6 +92,13 @@ def test_the_equivalence_interval_contains_what_either_statistic_does_not_reject
         result = run_labels.examine_side(values, end, larger=larger)
         assert max(result.main, result.rank) <= 0.05
     assert intervals.LabelInverter(values).equivalence(0.9, bounds.hi * 0.99) is None
+
+
+def test_an_interval_has_the_level_of_one_that_it_contains() -> None:
+    narrow, wide = (intervals.Bounds(0.0, -end, end, 0.9) for end in (0.01, 0.03))
+    plain = intervals.Bounds(0.0, -0.02, 0.02, 0.95)
+    assert [x.containing(plain).level for x in (narrow, wide)] == [0.9, 0.95]
+    assert replace(wide, level=0.99).containing(plain).level == 0.99
 
 
 def test_equal_series_have_an_interval_around_zero() -> None:

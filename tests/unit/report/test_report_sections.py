@@ -38,6 +38,7 @@ from bench_framework.report.blocks import (
     Table,
 )
 from bench_framework.report.context import ReportData
+from bench_framework.report.headline_table import headline_table
 from bench_framework.report.main_table import main_table, revision_cells, revision_table
 from bench_framework.report.sections import headline, masthead, summary, unmeasured
 from bench_framework.report.sections.budget import LIMIT
@@ -249,6 +250,15 @@ def test_percentages_replace_factors_where_no_ratio_reaches_two(data: ReportData
     changes = [r.cells[2].text for r in table.rows if isinstance(r.cells[2].value, float)]
     assert all("\u202f%" in text or text == "baseline" for text in changes)
     assert row(table, "smol+jemalloc").cells[2].text.startswith("· −")
+
+
+def test_an_interval_below_95_percent_has_its_level(data: ReportData) -> None:
+    item, interval = data.plan.inputs[-1], Interval(1.0, 0.985, 1.01, 0.9)
+    compared = (replace(c, shown=interval) for c in data.judgement.comparisons)
+    changed = with_judgement(data, comparisons=tuple(compared))
+    tables = main_table(changed, item, "x"), headline_table(changed, item, "x")
+    for table, column in zip(tables, (2, 3), strict=True):
+        assert row(table, "smol+jemalloc").cells[column].text.endswith("] at 90\u202f%")
 
 
 def test_a_value_that_is_better_if_larger_is_printed_as_it_changed(data: ReportData) -> None:

@@ -328,6 +328,9 @@ def test_each_verdict_is_one_sentence() -> None:
     )
     checked = replace(plan, answer=replace(plan.answer, check=("grep", "-q", "x")))
     assert line_of(checked, slower).endswith("), output accepted by the check")
+    equal = compared(plan, Verdict.EQUIVALENT, 1.002, 0.991, 1.013)
+    equal = replace(equal, shown=replace(require(equal.shown), level=0.9))
+    assert "(90 % CI −0.9 to +1.3 %)" in line_of(plan, equal)
     assert line_of(plan, compared(plan, Verdict.EQUIVALENT, 1.001, 0.995, 1.008)) == (
         "`./new` takes as long as `./old [1, 2]` (within ±2 %): +0.1 % (95 % CI −0.5 to +0.8 %), "
         "same output"
