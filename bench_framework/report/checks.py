@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.record import contention
+from bench_framework.model.record.description import Setting, settings_with
 from bench_framework.model.record.run import Block, Event
 from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
@@ -18,6 +19,7 @@ from bench_framework.text.answers import how_compared
 from bench_framework.text.numbers import fixed, format_percent, format_size, percent, percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun
+from bench_framework.text.write import render
 from bench_framework.units import THIN_SPACE, counted
 
 N = TypeVar("N", int, float)
@@ -340,8 +342,19 @@ def _modes(data: ReportData) -> Check:
 
 def _limited(data: ReportData) -> tuple[Check, ...]:
     """Return the check of the programs' builds, if one runs below what the machine offers."""
-    reasons = "; ".join(event.message for event in _coded(data, LIMITED))
-    return (Check("warn", "builds for this machine", reasons),) if reasons else ()
+    descriptions = {build.id: build.describe for build in data.contents.builds if build.describe}
+    groups = defaultdict[Setting, dict[str, str]](dict)
+    for variant, setting in settings_with("limited", data.plan, descriptions):
+        groups[setting][variant.id] = variant.label
+    answer = data.claims("answer") or data.claims("main")[:1]
+    stated = {"the answer": answer, "the decision": data.claims("recommendation")}
+    parts = []
+    for setting, labels in groups.items():
+        cells = {cell.id for cell in data.plan.cells if cell.variant_id in labels}
+        names = [name for name, claims in stated.items() if any(cells & {*c.cells} for c in claims)]
+        parts.append(render("limited_builds", [*labels.values()], setting, names))
+    reasons = "; ".join(parts or [event.message for event in _coded(data, LIMITED)])
+    return (Check("warn", "builds", reasons),) if reasons else ()
 
 
 def _with_controls(data: ReportData, cell_ids: list[str]) -> str:

@@ -1,17 +1,20 @@
 """Variants that this machine cannot run, or runs below what it offers, as the worker reports."""
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from bench_framework.errors import MachineError
 from bench_framework.model.metrics import METRICS
-from bench_framework.model.plan.arguments import Word
 from bench_framework.model.plan.declared_metrics import DeclaredMetric
-from bench_framework.model.plan.plan import Cell, Hole, Plan, Role, Variant
+from bench_framework.model.plan.plan import Hole, Plan, Role
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.reasons import Reason, ReasonCode
-from bench_framework.model.record.description import Description, announced_metrics, axis_values
+from bench_framework.model.record.description import (
+    Description,
+    Setting,
+    announced_metrics,
+    settings_with,
+)
 from bench_framework.model.record.run import Build, Event
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase
@@ -27,12 +30,9 @@ def leave_out(plan: Plan, descriptions: Mapping[str, Description]) -> Plan:
     Raises `MachineError` (BX223): the baseline or all candidates cannot run here.
     """
     reasons: dict[str, Reason] = {}
-    for variant in plan.variants:
-        for axis, value in _settings(variant, plan.cells):
-            described = descriptions.get(variant.build_id, {})
-            if reason := reason_of(described, axis, value, "unavailable"):
-                unavailable = Reason(ReasonCode.UNAVAILABLE, reason, f"{axis}={value}")
-                reasons.setdefault(variant.id, unavailable)
+    for variant, (axis, value, reason) in settings_with("unavailable", plan, descriptions):
+        unavailable = Reason(ReasonCode.UNAVAILABLE, reason, f"{axis}={value}")
+        reasons.setdefault(variant.id, unavailable)
     if not reasons:
         return plan
     if plan.baseline_id in reasons:
@@ -88,12 +88,9 @@ def _without(plan: Plan, reasons: Mapping[str, Reason]) -> Plan:
 
 def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, ...]:
     """Return event BX312 for each value that runs below what this machine offers."""
-    limited: dict[tuple[str, str, str], list[str]] = {}
-    for variant in plan.variants:
-        for axis, value in _settings(variant, plan.cells):
-            described = descriptions.get(variant.build_id, {})
-            if reason := reason_of(described, axis, value, "limited"):
-                limited.setdefault((axis, value, reason), []).append(variant.label)
+    limited: dict[Setting, list[str]] = {}
+    for variant, setting in settings_with("limited", plan, descriptions):
+        limited.setdefault(setting, []).append(variant.label)
     return tuple(
         new_event(
             "BX312",
@@ -105,30 +102,6 @@ def limits(plan: Plan, descriptions: Mapping[str, Description]) -> tuple[Event, 
         )
         for (axis, value, reason), labels in limited.items()
     )
-
-
-def _settings(variant: Variant, cells: Iterable[Cell]) -> Iterable[tuple[str, str]]:
-    commands = (cell.command for cell in cells if cell.variant_id == variant.id)
-    return dict.fromkeys((*variant.values, *(pair for words in commands for pair in _flags(words))))
-
-
-def _flags(words: Iterable[Word]) -> Iterator[tuple[str, str]]:
-    """Return the options ``--name value`` and ``--name=value`` of a command."""
-    texts = ["".join(part for part in word if isinstance(part, str)) for word in words]
-    for word, after in itertools.pairwise((*texts, "")):
-        name, sign, value = word.partition("=")
-        if name.startswith("--"):
-            yield name.removeprefix("--"), value if sign else after
-
-
-def reason_of(described: Description, axis: str, value: str, key: str) -> str:
-    """Return why a worker cannot run a value of an axis (`key` is ``unavailable``) or runs it ``limited``.
-
-    The text is empty if it can, or does not know the value.
-    """
-    values = axis_values(described, axis) or ()
-    reasons = (entry.get(key) for entry in values if entry["name"] == value)
-    return str(next(reasons, None) or "")
 
 
 def require_known(

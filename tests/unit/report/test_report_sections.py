@@ -590,12 +590,17 @@ def test_a_warning_that_begins_with_the_name_of_a_variant_keeps_its_case(data: R
 
 
 def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: ReportData) -> None:
-    limited = Event("BX312", "parser=sonic-rs runs below what this machine offers: built for sse2")
-    judged = with_judgement(data, events=(*data.judgement.events, limited))
-    by_label = {c.label: c for c in checks.checks(judged)}
-    assert by_label["builds for this machine"].mark == "warn"
-    assert "built for sse2" in by_label["builds for this machine"].figure
-    assert "builds for this machine" not in {c.label for c in checks.checks(data)}
+    values = [{"name": "jemalloc", "limited": "built for sse2"}]
+    described = {"axes": {"allocator": {"values": values}}}
+    builds = tuple(replace(build, describe=described) for build in data.contents.builds)
+    by_label = {c.label: c for c in checks.checks(with_contents(data, builds=builds))}
+    limited = by_label["builds"]
+    assert limited.mark == "warn"
+    assert limited.figure == (
+        "rayon+jemalloc, smol+jemalloc and 2 more could be faster (allocator=jemalloc: built for "
+        "sse2); the decision is about such builds"
+    )
+    assert "builds" not in {c.label for c in checks.checks(data)}
 
 
 def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: ReportData) -> None:

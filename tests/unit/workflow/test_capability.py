@@ -9,9 +9,10 @@ import pytest
 from bench_framework.errors import MachineError
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.record.description import settings_with
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.setup.capability import leave_out, limits, narrowed_as, reason_of
+from bench_framework.workflow.setup.capability import leave_out, limits, narrowed_as
 
 SCENARIO = """\
 version: 1
@@ -113,12 +114,11 @@ def test_a_plan_without_a_candidate_is_an_error(tmp_path: Path) -> None:
         leave_out(plan, described(uring=REASON))
 
 
-def test_an_unknown_axis_or_value_is_available() -> None:
-    worker = described(uring=REASON)["program"]
-    assert reason_of(worker, "io", "uring", "unavailable") == REASON
-    assert not reason_of(worker, "io", "read", "unavailable")
-    assert not reason_of(worker, "io", "other", "unavailable")
-    assert not reason_of(worker, "threads", "1", "unavailable")
+def test_an_unknown_axis_or_value_is_available(plan: Plan) -> None:
+    worker = described(uring=REASON)
+    assert {s for _, s in settings_with("unavailable", plan, worker)} == {("io", "uring", REASON)}
+    worker["program"]["axes"]["io"]["values"].pop(1)
+    assert not [*settings_with("unavailable", plan, worker)]
 
 
 def test_a_value_below_what_the_machine_offers_is_a_warning_with_its_variants(plan: Plan) -> None:
