@@ -58,9 +58,7 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
     if unselected:
         total = counted(len(cells) + unselected, "configuration")
         lines.append(f"-k selects {len(cells)} of {total}")
-    if excluded and data.plan.design == "full":
-        text = f"The scenario excludes {counted(excluded // data.plan.sides, 'combination')} of settings"
-        lines.append(f"{text}. The appendix lists the reasons")
+    missing = excluded // data.plan.sides if data.plan.design == "full" else 0
     for check in noise_floors(data) if data.blocks else ():
         if check.mark in {"warn", "fail"}:
             lines.append(capital(f"{check.label}: {check.figure}"))
@@ -75,7 +73,10 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
     items = [
         Sentence(closed(capital("; ".join(known)))),
         *(sentence(claim) for claim in trust),
-        *(Sentence(closed(render("untested", c.fact)), lead="Not measured") for c in trust),
+        *(
+            Sentence(closed(render("untested", c.fact, missing)), lead="Not measured")
+            for c in trust
+        ),
         *(Sentence(closed(line)) for line in lines),
         *(Sentence(closed(line), lead="Warning") for line in others),
     ]

@@ -299,7 +299,7 @@ def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData
     assert isinstance(block, Bullets)
     lines = [item.text for item in block.items]
     assert "-k selects 39 of 42 configurations." in lines
-    assert any("The scenario excludes 1 combination of settings." in line for line in lines)
+    assert any(line.endswith("and 1 combination of settings (appendix).") for line in lines)
     end = ", 3 not selected by -k, 1 more excluded from the plan"
     assert masthead.configurations(replace(data, plan=plan)).endswith(end)
     coverage = factory.FactWriter(plan, data.judgement, {}, ()).coverage()
@@ -461,7 +461,7 @@ def test_a_long_table_of_changes_leaves_out_what_was_rejected_rightly(
     assert [r.cells[0].text for r in full.rows] == [loss.name, gain.name, open_.name]
 
 
-def test_a_change_that_was_rejected_and_gains_is_to_be_looked_at_again(data: ReportData) -> None:
+def test_a_change_that_was_rejected_and_gains_is_to_be_tested_again(data: ReportData) -> None:
     experiments = tuple(replace(e, decision="rejected") for e in data.plan.experiments)
     changed = with_plan(data, experiments=experiments)
     rows = tables_in(section(build_document(changed), "S11").blocks)[0].rows
