@@ -87,7 +87,8 @@ def main_table(data: ReportData, item: Input, name: str) -> Table:
     )
     caption = " ".join(filter(None, parts))
     compared = [data.comparison(c.id, data.metric) for c in listed if not data.state(c.id).refusal]
-    note = _note(compared, len(arms) - len(rows), "more variant")
+    described = described or not any(data.variant_of(cell).describe for cell in listed)
+    note = _note(compared, len(arms) - len(rows), "more variant", described=described)
     return Table(
         name + "-table",
         caption,
@@ -171,9 +172,12 @@ def _peak(data: ReportData, cell: PlanCell, peak: Summary | None, scale: Scale) 
     return replace(scale.cell(peak), about=text)
 
 
-def _note(compared: list[Comparison | None], rest: int, noun: str) -> str:
-    appendix = f"{capital(counted(rest, noun))} in the appendix." if rest else ""
-    return f"{effects_note(compared)} {appendix}".strip()
+def _note(
+    compared: list[Comparison | None], rest: int, noun: str, *, described: bool = True
+) -> str:
+    more = ["" if described else "descriptions", counted(rest, noun) if rest else ""]
+    appendix = capital(" and ".join(filter(None, more)))
+    return f"{effects_note(compared)} {appendix and f'{appendix} in the appendix.'}".strip()
 
 
 def by_input_table(data: ReportData, first: Input) -> Table:
