@@ -45,17 +45,17 @@ from bench_framework.text.words import glyph, noun, word
 from bench_framework.text.write import render
 
 KEEP: Final = {
-    Verdict.BETTER: "yes",
-    Verdict.WORSE: "no",
-    Verdict.BETTER_SIZE_UNCERTAIN: "optional (small gain)",
-    Verdict.WORSE_SIZE_UNCERTAIN: "no (small loss)",
-    Verdict.EQUIVALENT: "optional (equal)",
-    Verdict.INCONCLUSIVE: "inconclusive",
-    Verdict.SINGLE_RUN: "one run only",
-    Verdict.OTHER_OUTPUT: "output differs",
-    Verdict.NOT_COMPARABLE: "ran otherwise",
-    Verdict.FAILED: "failed",
-    Verdict.EXCLUDED: "not measured",
+    Verdict.BETTER: Cell("yes"),
+    Verdict.WORSE: Cell("no"),
+    Verdict.BETTER_SIZE_UNCERTAIN: Cell("optional", about="small gain"),
+    Verdict.WORSE_SIZE_UNCERTAIN: Cell("no", about="small loss"),
+    Verdict.EQUIVALENT: Cell("optional", about="no difference"),
+    Verdict.INCONCLUSIVE: Cell("inconclusive"),
+    Verdict.SINGLE_RUN: Cell("one run only"),
+    Verdict.OTHER_OUTPUT: Cell("output differs"),
+    Verdict.NOT_COMPARABLE: Cell("ran otherwise"),
+    Verdict.FAILED: Cell("failed"),
+    Verdict.EXCLUDED: Cell("not measured"),
 }
 """Verdict on a change → whether to keep it."""
 MOST_CHANGES: Final = 8
@@ -123,7 +123,7 @@ def _tried(data: ReportData) -> list[_Tried]:
             drawn(None if verdict.refused else time),
             _step(data, step) if step else Cell(DASH),
             Cell(_memory(peak), about="with mapped pages" if mapped else ""),
-            Cell(_keep(data, experiment, decisive, alone)),
+            _keep(data, experiment, decisive, alone),
         )
         gain = any(c is not None and c.verdict.better for c in alone)
         confirmed = decisive.worse or decisive is Verdict.EQUIVALENT
@@ -191,25 +191,25 @@ def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -
 
 def _keep(
     data: ReportData, experiment: Experiment, verdict: Verdict, alone: Sequence[Comparison | None]
-) -> str:
+) -> Cell:
     """Return whether the record speaks for a change, against it, or neither.
 
     `verdict` is that of the step, if the whole change is a step. `alone` compares the change alone, in time and memory.
     """
     time, peak = alone
     if time is not None and time.reason == ONE_PROGRAM:
-        return "no effect on the program"
+        return Cell("no effect on the program")
     if time is not None and time.verdict.better and verdict.worse:
-        return "only alone"
+        return Cell("only alone")
     if time is not None and time.verdict.worse and verdict.better:
-        return "not alone"
+        return Cell("not alone")
     if verdict is Verdict.BETTER and experiment.decision == "rejected":
-        return "test again"
+        return Cell("test again")
     if verdict.worse and peak is not None and peak.verdict.better:
-        return "only for memory"
+        return Cell("only for memory")
     left_open = experiment.decision == "open" and verdict is not Verdict.BETTER
-    used = left_open and _is_used(data, experiment)
-    return KEEP[verdict] + (", but recommended" if used else "")
+    keep, used = KEEP[verdict], left_open and _is_used(data, experiment)
+    return replace(keep, text=f"{keep.text}, but recommended") if used else keep
 
 
 def _is_used(data: ReportData, experiment: Experiment) -> bool:
