@@ -9,6 +9,8 @@ from typing import Any, ClassVar, Final, Literal
 
 Direction = Literal["lower", "higher"]
 """Which values of a metric are better."""
+LEAST_LEVEL: Final = 0.95 - 1e-9
+"""The lowest level of an interval that pages call one at 95 %."""
 
 
 class Verdict(StrEnum):

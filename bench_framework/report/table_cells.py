@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 from bench_framework.model.facts import Claim
 from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.model.result.structure import ContrastResult
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import LEAST_LEVEL, Interval, Verdict
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
@@ -30,8 +30,6 @@ from bench_framework.units import THIN_SPACE
 
 CI: Final = "95\u202f% CI"
 """Title of a column of intervals (docs/method.md#intervals)."""
-LEAST_LEVEL: Final = 0.95 - 1e-9
-"""The level of an interval in such a column, if its cell has none."""
 T = TypeVar("T")
 Value = TypeVar("Value", int, float)
 

@@ -19,7 +19,7 @@ from bench_framework.model.plan.published import PublishedClaim, PublishedFigure
 from bench_framework.model.reasons import NO_USE_OF_INTERVAL, ONE_PROGRAM, Reason, ReasonCode
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Judgement, Scaling
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import LEAST_LEVEL, Interval, Verdict
 from bench_framework.rounding import thresholds
 from bench_framework.stats.portable_math import log, log1p
 
@@ -45,7 +45,6 @@ COUNTED: Final = (
     Outcome.NOT_TESTED,
 )
 """The order of the outcomes in the line that counts them."""
-LEAST_LEVEL: Final = 0.95 - 1e-9
 PRECISE: Final = 0.25
 """Largest half-width of an interval that reproduces a figure, as a share of the measured effect."""
 SecondDifference = Callable[[str, str, Metric], object]
