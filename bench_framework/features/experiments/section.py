@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from bench_framework.features.experiments.advice import advice
 from bench_framework.model.facts import Claim, Outcome, PublishedResult
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
 from bench_framework.model.plan.plan import Input
-from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.result.judgement import CellState, Comparison, HypothesisTest
 from bench_framework.model.result.structure import Replacement
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
-from bench_framework.report.claim_blocks import claim_bullets, published_changes, recommended
+from bench_framework.report.claim_blocks import claim_bullets, published_changes
 from bench_framework.report.context import ReportData
 from bench_framework.report.main_table import (
     INTERVAL,
@@ -44,20 +44,6 @@ from bench_framework.text.reasons import phrase
 from bench_framework.text.words import glyph, noun, word
 from bench_framework.text.write import render
 
-KEEP: Final = {
-    Verdict.BETTER: Cell("yes"),
-    Verdict.WORSE: Cell("no"),
-    Verdict.BETTER_SIZE_UNCERTAIN: Cell("optional", about="small gain"),
-    Verdict.WORSE_SIZE_UNCERTAIN: Cell("no", about="small loss"),
-    Verdict.EQUIVALENT: Cell("optional", about="no difference"),
-    Verdict.INCONCLUSIVE: Cell("inconclusive"),
-    Verdict.SINGLE_RUN: Cell("one run only"),
-    Verdict.OTHER_OUTPUT: Cell("output differs"),
-    Verdict.NOT_COMPARABLE: Cell("ran otherwise"),
-    Verdict.FAILED: Cell("failed"),
-    Verdict.EXCLUDED: Cell("not measured"),
-}
-"""Verdict on a change → whether to keep it."""
 MOST_CHANGES: Final = 8
 """Most rows of a table of changes that leaves out none."""
 ALL: Final = "all-changes-table"
@@ -123,7 +109,7 @@ def _tried(data: ReportData) -> list[_Tried]:
             drawn(None if verdict.refused else time),
             _step(data, step) if step else Cell(DASH),
             Cell(_memory(peak), about="with mapped pages" if mapped else ""),
-            _keep(data, experiment, decisive, alone),
+            advice(data, experiment, decisive, alone),
         )
         gain = any(c is not None and c.verdict.better for c in alone)
         confirmed = decisive.worse or decisive is Verdict.EQUIVALENT
@@ -187,38 +173,6 @@ def _change(data: ReportData, comparison: Comparison | None, verdict: Verdict) -
         return Cell(glyph(verdict), verdict.value, None, verdict)
     text = f"{mark(comparison)} {change_text(comparison, times=data.in_times)}"
     return Cell(text, verdict.value, None, verdict)
-
-
-def _keep(
-    data: ReportData, experiment: Experiment, verdict: Verdict, alone: Sequence[Comparison | None]
-) -> Cell:
-    """Return whether the record speaks for a change, against it, or neither.
-
-    `verdict` is that of the step, if the whole change is a step. `alone` compares the change alone, in time and memory.
-    """
-    time, peak = alone
-    if time is not None and time.reason == ONE_PROGRAM:
-        return Cell("no effect on the program")
-    if time is not None and time.verdict.better and verdict.worse:
-        return Cell("only alone")
-    if time is not None and time.verdict.worse and verdict.better:
-        return Cell("not alone")
-    if verdict is Verdict.BETTER and experiment.decision == "rejected":
-        return Cell("test again")
-    if verdict.worse and peak is not None and peak.verdict.better:
-        return Cell("only for memory")
-    left_open = experiment.decision == "open" and verdict is not Verdict.BETTER
-    keep, used = KEEP[verdict], left_open and _is_used(data, experiment)
-    return replace(keep, text=f"{keep.text}, but recommended") if used else keep
-
-
-def _is_used(data: ReportData, experiment: Experiment) -> bool:
-    """Return whether a recommended variant contains a change."""
-    chosen = (data.plan.cell(c.cells[0]).variant_id for c in recommended(data))
-    return any(
-        experiment.variant_id == i or {*experiment.change} <= {*data.plan.variant(i).values}
-        for i in chosen
-    )
 
 
 class _Step(NamedTuple):

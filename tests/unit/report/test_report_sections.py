@@ -469,15 +469,34 @@ def test_a_change_that_was_rejected_and_gains_is_to_be_tested_again(data: Report
     assert texts(rows[1])[-1] == "test again"
 
 
-def test_a_loss_of_time_with_less_memory_is_kept_only_for_memory(data: ReportData) -> None:
-    less = tuple(
-        replace(c, verdict=Verdict.BETTER) if c.metric == PEAK_RSS else c
-        for c in data.judgement.comparisons
-    )
-    document = build_document(with_judgement(data, comparisons=less))
-    table = tables_in(section(document, "S11").blocks)[0]
-    loss, gain = (row(table, e.name) for e in data.plan.experiments[:2])
-    assert [texts(r)[-1] for r in (loss, gain)] == ["only for memory", "yes"]
+@pytest.mark.parametrize(
+    ("memory", "expected"),
+    [
+        (Verdict.BETTER, ["only for memory", "yes", "yes"]),
+        (Verdict.WORSE, ["no", "yes", "no"]),
+        (Verdict.EQUIVALENT, ["no", "yes", "optional"]),
+    ],
+)
+def test_memory_decides_on_a_change_that_is_no_gain_of_time(
+    data: ReportData, memory: Verdict, expected: list[str]
+) -> None:
+    changes = data.plan.experiments[:2]
+    equal = [data.plan.cell_id(changes[1].variant_id, item.id) for item in data.plan.inputs]
+
+    def keep(*alike: str | None) -> list[str]:
+        comparisons = tuple(
+            replace(c, verdict=memory)
+            if c.metric == PEAK_RSS
+            else replace(c, verdict=Verdict.EQUIVALENT)
+            if c.cell_id in alike
+            else c
+            for c in data.judgement.comparisons
+        )
+        document = build_document(with_judgement(data, comparisons=comparisons))
+        table = tables_in(section(document, "S11").blocks)[0]
+        return [texts(row(table, e.name))[-1] for e in changes]
+
+    assert [*keep(), keep(*equal)[1]] == expected
 
 
 def test_an_open_change_of_the_recommended_variant_is_part_of_the_recommendation(
