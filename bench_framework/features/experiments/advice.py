@@ -1,4 +1,4 @@
-"""Whether to keep a change: the column *Keep?* of *Changes*."""
+"""Advice on each change: the column *Keep?* of *Changes*."""
 
 from collections.abc import Sequence
 from dataclasses import replace
