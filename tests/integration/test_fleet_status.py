@@ -57,6 +57,7 @@ def test_another_server_is_no_scheduler(
     assert "no scheduler of Dask" in text
 
 
+@pytest.mark.release
 def test_state_of_hosts(make: Callable[..., Machine]) -> None:
     client, slow, other, third = make("client"), make("one", 0.3), make("two"), make("three")
     status = ("fleet", "status", "--scheduler")

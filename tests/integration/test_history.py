@@ -78,7 +78,7 @@ def test_a_backfill_measures_missing_commits_and_the_history_names_the_slow_one(
     assert change["lo"] < 1.3 < change["hi"]
 
 
-@pytest.mark.slow
+@pytest.mark.release
 def test_a_backfill_measures_only_what_is_selected_and_missing(tmp_path: Path) -> None:
     project = Project(tmp_path)
     (project.folder / "scenario.yaml").write_text(TWO)

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from bench_framework.features.experiments.advice import advice
 from bench_framework.model.facts import Claim, Outcome, PublishedResult
 from bench_framework.model.metrics import PEAK_RSS
 from bench_framework.model.plan.declarations import Experiment
@@ -26,6 +25,7 @@ from bench_framework.report.main_table import (
     mark,
     plain_interval,
 )
+from bench_framework.report.sections.advice import advice
 from bench_framework.report.sections.figure import result_input
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
