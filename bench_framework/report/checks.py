@@ -353,6 +353,7 @@ def _limited(data: ReportData) -> tuple[Check, ...]:
         cells = {cell.id for cell in data.plan.cells if cell.variant_id in labels}
         names = [name for name, claims in stated.items() if any(cells & {*c.cells} for c in claims)]
         parts.append(render("limited_builds", [*labels.values()], setting, names))
+    # A program that is not built has an event, and no stored description.
     reasons = "; ".join(parts or [event.message for event in _coded(data, LIMITED)])
     return (Check("warn", "builds", reasons),) if reasons else ()
 

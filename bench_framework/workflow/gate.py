@@ -141,7 +141,7 @@ def gate_record(
 
 
 def scenario_remarks(record: Record) -> Iterator[Reason]:
-    """Yield a remark if the base has it with another text: a change can also change how it is judged."""
+    """Yield a remark if the base has the scenario with another text: a change can also change how it is judged."""
     plan = record.plan
     file = Path(plan.scenario_path)
     if plan.revisions is None or not file.is_file():

@@ -46,7 +46,10 @@ class CallsFault:
 def check_calls(
     runner: SingleRunner, target: Target, number: int | None = None
 ) -> CallsFault | None:
-    """Run a target once under strace, after the round of a number. Return `None` if each of its `calls` succeeded."""
+    """Run a target once under strace. Return `None` if each of its `calls` succeeded.
+
+    `number` is that of the round that it follows; `None` in a trial run.
+    """
     calls, end = target.cell.calls, _End()
     place, label = (target.cell.id, number), target.cell.label
 

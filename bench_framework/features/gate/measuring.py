@@ -30,7 +30,7 @@ MOST_TIMES: Final = 2.0
 """Most time for counting what explains a regression, as a multiple of the measuring time of both passes."""
 FEWEST_FOR_MEMORY: Final = 30
 """Fewest rounds of a gate of memory and no time. After 12, the interval of a median at its level ends at the extreme
-values; after 30, near the quartiles. It is a fixed number, because memory is judged once."""
+values; after 30, near the quartiles. It does not depend on the results, because memory is judged once."""
 ONE_ROUND: Final = Reason(ReasonCode.GATE_SAME_PROGRAM)
 JUDGED: Final = Reason(ReasonCode.GATE_JUDGES)
 ENDED_EARLY: Final = Reason(ReasonCode.ENDED_EARLY)

@@ -216,22 +216,17 @@ def _ties(
         kinds[_equivalent_within(view, cell, [member]), unstable].append(member)
     for (margin, unstable), alike in kinds.items():
         measured = (cell, *alike) if len(alike) == 1 else (cell,)
-        amounts = [view.amount(c) for c in measured] if criterion in {"memory", "estimate"} else []
-        memory = tuple(amount for amount in amounts if amount is not None)
-        # The estimate decides, and much less memory supports it.
-        if criterion == "estimate" and not _much_less(*(amount.value for amount in memory)):
-            memory = ()
+        memory = tuple(amount for c in measured if (amount := view.amount(c)) is not None)
+        # Much less memory supports a better estimate.
+        supports = any(amount.value > MUCH * memory[0].value for amount in memory)
+        stated = criterion == "memory" or (criterion == "estimate" and supports)
         yield facts.Tie(
             members=view.labels(alike),
             criterion=criterion,
-            memory=memory,
+            memory=memory if stated else (),
             margin=margin,
             unstable=unstable,
         )
-
-
-def _much_less(value: float = 0.0, other: float = 0.0) -> bool:
-    return other > MUCH * value
 
 
 def _choice(view: SummaryView, group: BestGroup) -> _Choice:

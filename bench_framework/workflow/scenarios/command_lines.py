@@ -194,8 +194,12 @@ class Sweep(ProgramRequest):
     def input_list(self) -> str:
         """Return the name of the list whose values are the inputs (``--input '{NAME}'``); empty without one."""
         slot = PLACEHOLDER.fullmatch(str(self.input))
-        names = [text.partition("=")[0] for text in self.lists]
-        return slot[1] if slot and slot[1] in names else ""
+        return slot[1] if slot and slot[1] in self.by_name else ""
+
+    @property
+    def by_name(self) -> dict[str, str]:
+        """Return the lists by what precedes ``=``."""
+        return {text.partition("=")[0]: text for text in self.lists}
 
     def input_lines(self, *, used: bool) -> Iterator[str]:
         """Yield the lines of the input: files if all values of its list are files, else arguments."""
@@ -203,8 +207,8 @@ class Sweep(ProgramRequest):
         if not name:
             yield from ProgramRequest.input_lines(self, used=used)
             return
-        (text,) = (text for text in self.lists if text.partition("=")[0] == name)
-        kind = "file" if all(Path(value).is_file() for value in _values(text)[1]) else "value"
+        values = _values(self.by_name[name])[1]
+        kind = "file" if all(Path(value).is_file() for value in values) else "value"
         used = used or name in PLACEHOLDER.findall(" ".join(self.command))
         if kind == "value" and not used:
             raise unfit("BX122.placeholder-not-used", left=name)
@@ -256,7 +260,7 @@ def plan_sweep(request: Sweep) -> tuple[Plan, str]:
     names = [name for name, _ in axes]
     if (twice := _first_twice(names)) is not None:
         raise unfit("BX122.factor-twice", twice=twice)
-    given, built = [text.partition("=")[0] for text in request.lists], word == BIN
+    given, built = request.by_name, word == BIN
     slots = [name for name in given if ":" not in name]
     baseline = {n: next(iter(values)) for n, values in axes if n != request.input_list}
     if not baseline:
