@@ -52,6 +52,7 @@ class ReasonCode(StrEnum):
     NO_STEP = "no-step"
     EXCLUDED = "excluded"
     EXCLUDED_VALUES = "excluded-values"
+    MEANINGLESS = "meaningless"
     UNAVAILABLE = "unavailable"
     BOUND_OF_REVISIONS = "bound-of-revisions"
     EXPERIMENT_OF_REVISIONS = "experiment-of-revisions"

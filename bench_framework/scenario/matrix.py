@@ -1,13 +1,14 @@
 """The combinations of the axes: measured ones, and holes with the reason."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench_framework.model.plan.plan import Hole, Values
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.scenario.definition import Scenario
 from bench_framework.scenario.document import Path
+from bench_framework.scenario.schema.parts import BECAUSE
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class _Rules:
     def excluding(self, chosen: Mapping[str, str]) -> Iterator[int]:
         """Yield the indexes of the `exclude` rules that match a combination."""
         for index, rule in enumerate(self.scenario.spec.exclude):
-            if all(chosen.get(axis) in excluded for axis, excluded in rule.items()):
+            if all(chosen.get(axis) in values for axis, values in excluded_values(rule).items()):
                 yield index
 
     def _reasons(self, chosen: Mapping[str, str]) -> Iterator[tuple[Reason, Path]]:
@@ -80,11 +81,7 @@ class _Rules:
         ):
             yield Reason(ReasonCode.NO_STEP), ("design",)
         for index in self.excluding(chosen):
-            rule = tuple(
-                Reason(ReasonCode.EXCLUDED_VALUES, tuple(values), axis)
-                for axis, values in spec.exclude[index].items()
-            )
-            yield Reason(ReasonCode.EXCLUDED, rule), ("exclude", index)
+            yield _exclusion(spec.exclude[index]), ("exclude", index)
 
     def _ladder_steps(self) -> set[tuple[str, ...]]:
         """Return the steps: the baseline, then one more change in each, in axis order."""
@@ -96,3 +93,17 @@ class _Rules:
                     now[name] = value
                     steps.add(tuple(now.values()))
         return steps
+
+
+def excluded_values(rule: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Return the values of each axis that an `exclude` rule names."""
+    return {axis: values for axis, values in rule.items() if axis != BECAUSE}
+
+
+def _exclusion(rule: Mapping[str, Sequence[str]]) -> Reason:
+    """Return the reason that a rule gives; without one, its values."""
+    if BECAUSE in rule:
+        return Reason(ReasonCode.MEANINGLESS, tuple(rule[BECAUSE]))
+    values = excluded_values(rule).items()
+    parts = (Reason(ReasonCode.EXCLUDED_VALUES, tuple(names), axis) for axis, names in values)
+    return Reason(ReasonCode.EXCLUDED, tuple(parts))

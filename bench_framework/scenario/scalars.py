@@ -188,7 +188,7 @@ def axis_name(value: Any) -> str:
     name = text(value)
     if not re.fullmatch(AXIS_NAME, name):
         raise Refused("BC108.not-a-name", name=name)
-    if name in {"bin", "input", "args", "variant", "experiment"}:
+    if name in {"bin", "input", "args", "variant", "experiment", "because"}:
         raise Refused("BC108.reserved-name", name=name)
     return name
 

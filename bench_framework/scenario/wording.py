@@ -8,6 +8,7 @@ from bench_framework.errors import UsageError
 from bench_framework.model.plan.declarations import AxisValue
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.published import PublishedClaim
+from bench_framework.model.reasons import ReasonCode
 
 _PARTS: Final[tuple[tuple[str, Callable[[Any], Any]], ...]] = (
     ("axes", lambda axis: (axis.name, axis.kind, tuple(map(_setting, axis.values)))),
@@ -38,14 +39,17 @@ _RECORDED: Final = (
     *("training", "hosts", "benches"),
 )
 """Fields that may differ: the record has how and where it was measured."""
+_OF_RULE: Final = frozenset({ReasonCode.EXCLUDED, ReasonCode.MEANINGLESS})
+"""Reasons of holes that an `exclude` rule gives."""
 _WORDS: Final = ("question", "published", "headline", "takeaways", "next_steps", "notes")
 
 
 def with_wording(plan: Plan, given: Plan, path: str) -> Plan:
     """Return `plan` with the words of `given`, both as stored. `given` is the plan of the scenario `path`.
 
-    Words are the question, labels, descriptions, names and groups of contrasts, titles, takeaways, notes
-    and next steps. Everything that decides what is measured and judged is that of `plan`.
+    Words are the question, labels, descriptions, names and groups of contrasts, titles, takeaways, notes,
+    next steps and the reasons of `exclude` rules. Everything that decides what is measured and judged is
+    that of `plan`.
 
     Raises `UsageError` (BX104): the scenarios differ in more than words.
     """
@@ -53,7 +57,9 @@ def with_wording(plan: Plan, given: Plan, path: str) -> Plan:
         raise UsageError("BX104.other-measurement", path=path, what=what)
     names = (*_WORDS, *(name for name, _ in _PARTS))
     changes: dict[str, Any] = {name: getattr(given, name) for name in names}
-    return replace(plan, **changes)
+    rules = {hole.values: hole for hole in given.holes if hole.reason.code in _OF_RULE}
+    holes = (rules.get(h.values, h) if h.reason.code in _OF_RULE else h for h in plan.holes)
+    return replace(plan, **changes, holes=tuple(holes))
 
 
 def _differences(plan: Plan, given: Plan) -> Iterator[str]:

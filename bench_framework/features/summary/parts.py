@@ -19,7 +19,7 @@ from bench_framework.model.reasons import ReasonCode
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.selection import condition
 
-_FIXED: Final = frozenset({ReasonCode.EXCLUDED, ReasonCode.PAIRED_AXES})
+_FIXED: Final = frozenset({ReasonCode.EXCLUDED, ReasonCode.MEANINGLESS, ReasonCode.PAIRED_AXES})
 """Reasons why a combination cannot be measured without another scenario."""
 _OF_DESIGN: Final = frozenset({ReasonCode.NO_STEP, ReasonCode.SEVERAL_AXES})
 
@@ -80,9 +80,10 @@ def best_parts(
     )
     better = _better_values(settings, [*changes])
     axes = dict(view.plan.variant(cell.variant_id).values)
-    worse = tuple(value for value in better if value.axis in axes)
+    combined = (v for v in better if v.axis in axes)
+    worse = tuple(v for v in combined if _has_meaning(view.plan, axes | {v.axis: v.better}))
     experiments = tuple(value for value in better if value.axis not in axes)
-    if not better:
+    if not worse and not experiments:
         return None
     combination = tuple((axes | {value.axis: value.better for value in worse}).items())
     measured = _measured(view, cell.input_id, combination) if worse else ""
@@ -208,6 +209,12 @@ def _measured(view: SummaryView, input_id: str, combination: Values) -> str:
         if alike and (cell.id, view.metric) in view.medians:
             return variant.label
     return ""
+
+
+def _has_meaning(plan: Plan, settings: Mapping[str, str]) -> bool:
+    """Return whether no rule says why a combination has no meaning."""
+    meaningless = (h for h in plan.holes if h.reason.code is ReasonCode.MEANINGLESS)
+    return not any(settings.items() <= dict(h.values).items() for h in meaningless)
 
 
 def _command(plan: Plan, combination: Values) -> str:

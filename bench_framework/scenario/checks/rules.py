@@ -9,6 +9,7 @@ from bench_framework.model.plan.declarations import Experiment
 from bench_framework.scenario import bundled
 from bench_framework.scenario.definition import AxisView, Scenario
 from bench_framework.scenario.document import Path
+from bench_framework.scenario.matrix import excluded_values
 from bench_framework.scenario.scalars import compiled_regex, similar
 from bench_framework.text.errors import error_text
 from bench_framework.text.names import listed
@@ -97,7 +98,10 @@ def _baseline(scenario: Scenario, path: Path, given: Mapping[str, str]) -> Itera
 
 def _exclude(scenario: Scenario) -> Iterator[Problem]:
     for index, rule in enumerate(scenario.spec.exclude):
-        for name, excluded in rule.items():
+        values = excluded_values(rule)
+        if not values:
+            yield scenario.value_problem(("exclude", index), "BC202")
+        for name, excluded in values.items():
             for row, value in enumerate(excluded):
                 path = ("exclude", index, name, row)
                 for p in check_reference(scenario, path, name, value):

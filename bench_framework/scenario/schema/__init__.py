@@ -99,7 +99,8 @@ class ScenarioFile(Part):
     )
     """Exit codes that mean success."""
     exclude: parts.Rules = []
-    """Combinations that are not measured. Each rule maps axes to a value or a list of values."""
+    """Combinations that are not measured. Each rule maps axes to a value or a list of values. `because`
+    is the reason why such a combination has no meaning."""
     pairs: parts.NameLists = []
     """Axes that advance together: first value with first value, and so on."""
     design: Annotated[Design, ONE_OF] = "full"

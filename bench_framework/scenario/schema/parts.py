@@ -142,6 +142,8 @@ def _rows(value: Any) -> Any:
     return value
 
 
+BECAUSE: Final = "because"
+"""Key of an `exclude` rule for its reason. It cannot be the name of an axis."""
 _RULE = {"type": "object", "additionalProperties": SCALARS, "minProperties": 1}
 Rules: TypeAlias = Annotated[
     list[Annotated[dict[Text, Several], Field(min_length=1)]],
