@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import os
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -212,7 +213,12 @@ class Sweep(ProgramRequest):
         used = used or name in PLACEHOLDER.findall(" ".join(self.command))
         if kind == "value" and not used:
             raise unfit("BX122.placeholder-not-used", left=name)
-        yield f"input: {flow({kind: f'{{{name}}}'})}"
+        absolute = [Path(value).is_absolute() for value in values]
+        moved = kind == "file" and self.folder != Path.cwd() and not all(absolute)
+        if moved and any(absolute):
+            raise unfit("BX122.mixed-paths", name=name)
+        slot = f"{{{name}}}"
+        yield f"input: {flow({kind: os.path.relpath(slot, self.folder) if moved else slot})}"
         if not used:
             yield 'stdin: "{input}"'
 
