@@ -233,10 +233,11 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
     """Return the recommended member of a best group, and what decides against the others.
 
     A member with a part that is shown to be worse is left out if another member has no such part. Of those whose
-    estimates are within the margin of the best one, all that need more than `MUCH` times the least memory are left
-    out; of the rest, all that need more than `MUCH` times the least CPU time; then the same with dependencies. A
-    criterion without a value for each of them is skipped. Of what is left, the best estimate decides. A member beyond
-    the margin is not shown to be worse, but a little less memory is not worth the risk.
+    estimates are within the margin of the baseline's, or of the best one without the baseline, all that need more than
+    `MUCH` times the least memory are left out; of the rest, all that need more than `MUCH` times the least CPU time;
+    then the same with dependencies. Of what is left, the baseline is kept, because nothing is shown to be better;
+    without it, the best estimate decides. A member beyond the margin is not shown to be worse, but a little less
+    memory is not worth the risk.
     """
     leaders = view.leaders(group)
     parts = {c: best_parts(view, c) for c in leaders if len(leaders) > 1}
@@ -244,8 +245,25 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
     if len(flawed) == len(leaders):
         flawed = []
     members = [c for c in leaders if c not in flawed]
-    rest = [c for c in members if view.alike(c, members[0])]
-    ties: list[tuple[Criterion, list[str]]] = []
+    baseline = view.plan.baseline_cell(group.input_id)
+    kept = baseline.id if baseline is not None and baseline.id in members else members[0]
+    rest, ties = _cheapest(view, [c for c in members if view.alike(c, kept)])
+    chosen = kept if kept in rest else rest[0]
+    decided = {chosen, *(c for _, cells in ties for c in cells)}
+    better = [c for c in members[: members.index(chosen)] if c not in decided]
+    worse = [c for c in members if c not in decided and c not in better]
+    ties += [("unproven", better), ("estimate", worse)]
+    return _Choice(group, chosen, [tie for tie in ties if tie[1]], flawed)
+
+
+def _cheapest(
+    view: SummaryView, members: list[str]
+) -> tuple[list[str], list[tuple[Criterion, list[str]]]]:
+    """Return the members that need least, and those left out by each criterion.
+
+    A criterion without a value for each of them is skipped.
+    """
+    rest, ties = members, list[tuple[Criterion, list[str]]]()
     criteria: tuple[tuple[Criterion, Callable[[str], float | None]], ...] = (
         ("memory", lambda c: view.medians.get((c, PEAK_RSS))),
         ("cpu", lambda c: view.medians.get((c, CPU))),
@@ -257,9 +275,7 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
             most = min(known.values()) * MUCH
             ties.append((criterion, [c for c in rest if known[c] > most]))
             rest = [c for c in rest if known[c] <= most]
-    decided = {c for _, cells in ties for c in cells}
-    ties.append(("estimate", [c for c in members if c != rest[0] and c not in decided]))
-    return _Choice(group, rest[0], [tie for tie in ties if tie[1]], flawed)
+    return rest, ties
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

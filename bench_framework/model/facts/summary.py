@@ -13,7 +13,7 @@ ControlState = Literal["failed", "unstable", "imprecise", "passed", "too few rou
 """Result of the A/A check. ``passed``: baseline and copy do not differ by more than the margin. ``imprecise``: no
 difference is shown, and the interval reaches beyond the margin. ``unstable``: the ratio changed during the record."""
 VariantOrder = Literal["", "same", "open"]
-Criterion = Literal["memory", "cpu", "dependencies", "estimate"]
+Criterion = Literal["memory", "cpu", "dependencies", "unproven", "estimate"]
 """The tie-break between variants that do not differ significantly."""
 RejectionOutcome = Verdict | Literal["not measured", "same program"]
 
@@ -73,7 +73,10 @@ class Nothing(Fact, kind="nothing"):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tie:
-    """Variants that are not shown to differ from the recommended one, and what decides against them."""
+    """Variants that are not shown to differ from the recommended one, and what decides against them.
+
+    With `unproven`, they have the better estimate, and nothing decides for them.
+    """
 
     members: tuple[str, ...]
     criterion: Criterion
