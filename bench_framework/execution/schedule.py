@@ -102,14 +102,13 @@ class InputProgress:
 
 
 def warmup_rounds(plan: Plan, *, one_round: bool) -> int:
-    """Return the warm-up rounds of a session; at most one before a single measured round.
+    """Return the warm-up rounds of a session. A single measured round, whose times are not judged, has none.
 
     Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference cell runs
     once before it.
     """
     least = 0 if plan.answer.compare == "none" else 1
-    requested = plan.measure.warmup_rounds
-    return max(least, min(1, requested) if one_round else requested)
+    return least if one_round else max(least, plan.measure.warmup_rounds)
 
 
 def order_of(

@@ -3,6 +3,7 @@
 import datetime as dt
 import difflib
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -31,6 +32,8 @@ class Acceptance:
     """The entries that were added."""
     diff: str
     """Unified diff of the file."""
+    option: str
+    """Option by which a gate reads the file; empty if the scenario names one."""
 
 
 def accept(
@@ -95,7 +98,8 @@ def accept(
         layout.write_whole(target, after)
     name, old, new = os.path.relpath(path), before.splitlines(), after.splitlines()
     diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-    return Acceptance(path, entries, "".join(f"{line}\n" for line in diff))
+    option = "" if plan.judge.gate.accepted else shlex.quote(f"gate.accepted={name}")
+    return Acceptance(path, entries, "".join(f"{line}\n" for line in diff), option)
 
 
 def _require_date(until: str, today: str) -> None:

@@ -179,7 +179,8 @@ def accept(
     )
     console.emit_result(done, done.diff)
     if not console.json:
-        console.say(f"wrote {done.file}; review and commit it, then repeat the gate")
+        how = f" with -S {done.option}" if done.option else ""
+        console.say(f"wrote {done.file}; review and commit it, then repeat the gate{how}")
 
 
 def export(

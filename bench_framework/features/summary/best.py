@@ -246,9 +246,9 @@ def _choice(view: SummaryView, group: BestGroup) -> _Choice:
         flawed = []
     members = [c for c in leaders if c not in flawed]
     baseline = view.plan.baseline_cell(group.input_id)
-    kept = baseline.id if baseline is not None and baseline.id in members else members[0]
-    rest, ties = _cheapest(view, [c for c in members if view.alike(c, kept)])
-    chosen = kept if kept in rest else rest[0]
+    preferred = baseline.id if baseline is not None and baseline.id in members else members[0]
+    rest, ties = _cheapest(view, [c for c in members if view.alike(c, preferred)])
+    chosen = preferred if preferred in rest else rest[0]
     decided = {chosen, *(c for _, cells in ties for c in cells)}
     better = [c for c in members[: members.index(chosen)] if c not in decided]
     worse = [c for c in members if c not in decided and c not in better]

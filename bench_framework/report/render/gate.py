@@ -285,14 +285,16 @@ def axis_values(plan: Plan, cell_id: str) -> dict[str, str]:
 def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """Return the entry that accepts a pair, without reason and date.
 
-    It accepts up to the larger end of the intervals: the estimate of a repetition varies within them.
+    It accepts up to the smaller upper end of the intervals, but both estimates: a repetition is expected
+    within each interval, and a wide one would also accept later regressions.
     """
     values = axis_values(plan, pair.cell_id)
     variant = plan.variant(plan.cell(pair.cell_id).variant_id).label
     words = " ".join(condition(n, v) for n, v in (values or {"variant": variant}).items())
     intervals = [c.shown for c in (pair.comparison, pair.again) if c and c.shown]
     ends = [interval.hi if interval.bounded else interval.ratio for interval in intervals]
-    percent = math.ceil((max(ends, default=1.0) - 1) * 100)
+    accepted = max((min(ends, default=1.0), *(interval.ratio for interval in intervals)))
+    percent = math.ceil((accepted - 1) * 100)
     return {"cell": words, "metric": pair.metric, "level": f"{percent}%"}
 
 

@@ -232,4 +232,7 @@ def test_remarks_and_lines_of_the_acceptance_file_are_data() -> None:
     assert "```" not in comment(replace(gate, exit_code=0))
     assert "add its entry to the file that `gate.accepted` of the scenario names:" in text
     alone = comment(replace(gate, has_file=False))
-    assert "write a scenario whose `gate.accepted` names a file with this:" in alone
+    assert (
+        "write this to a file, and name it with `-S gate.accepted=FILE` or in the scenario:"
+        in alone
+    )

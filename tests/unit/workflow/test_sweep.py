@@ -117,11 +117,15 @@ def test_a_list_of_files_can_be_the_inputs_and_the_stdin(crate: Path) -> None:
 
 def test_the_inputs_of_a_scenario_saved_elsewhere_are_the_same_files(crate: Path) -> None:
     write_files(crate, {"x.txt": "1", "y.txt": "2"})
-    given = {"command": "./p {m}", "input": Path("{f}"), "save": Path("bench/s.yaml")}
+    given: dict[str, Any] = {
+        "command": "./p {m}",
+        "input": Path("{f}"),
+        "save": Path("bench/s.yaml"),
+    }
     with pytest.raises(UsageError, match="`f` has relative and absolute paths"):
         swept("m=a,b", f"f=x.txt,{crate / 'y.txt'}", **given)
     plan = swept("m=a,b", "f=x.txt,y.txt", **given)
-    paths = [Path(item.dataset.path) for item in plan.inputs if item.dataset]
+    paths = [Path((item.dataset and item.dataset.path) or "") for item in plan.inputs]
     assert [path.resolve() for path in paths] == [crate / name for name in ("x.txt", "y.txt")]
 
 
