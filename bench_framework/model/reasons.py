@@ -169,6 +169,7 @@ class ReasonCode(StrEnum):
     COUNTS_REACH_MARGIN = "counts-reach-margin"
     BUILT_ALIKE = "built-alike"
     COUNTED_INSTEAD = "counted-instead"
+    TIMES_CONTRADICT = "times-contradict"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not-confirmed"
     NO_SECOND_RESULT = "no-second-result"

@@ -85,6 +85,7 @@ def require_same(
             what=what,
             before=before,
             now=now,
+            command=plan.command if plan.scenario_path else "",
         )
     return not changes
 

@@ -6,7 +6,7 @@ candidate that is worse in both passes fails the gate, on any gated time. A cand
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -86,7 +86,7 @@ def first_pass(plan: Plan, contents: Contents, *, accepted: Sequence[Accepted] =
             reasons = (reason,) if reason else ()
             pairs.append(GatedPair(cell.id, metric, margin, state, c, claim, reasons))
     open_ = frozenset(pair.cell_id for pair in pairs if time_not_judged(pair))
-    pairs += counted_pairs(gated, open_, contents)
+    pairs += _checked_by_times(counted_pairs(gated, open_, contents), pairs)
     family, looks = judged.looks.family, judged.looks.count
     rounds = max((look.round for look in contents.looks), default=0)
     budgets = judge_budgets(plan, contents, builds, looks=looks)
@@ -134,6 +134,28 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
             reasons = (counts, reason) if reason else (counts,)
             pairs.append(GatedPair(cell_id, metric, margin, state, c, claim, reasons))
     return pairs
+
+
+def _checked_by_times(
+    counted: Iterable[GatedPair], pairs: Sequence[GatedPair]
+) -> Iterator[GatedPair]:
+    """Yield pairs of counted instructions; a larger count that all times contradict is not judged.
+
+    A time contradicts it if it is estimated as shorter, and its interval excludes so large an increase.
+    """
+    for pair in counted:
+        times = [p for p in pairs if p.cell_id == pair.cell_id and outcome.is_timed(p.metric)]
+        count = pair.comparison.shown
+        if pair.state == "worse" and count and all(_excludes(p, count.ratio) for p in times):
+            contradicted = (Reason(ReasonCode.TIMES_CONTRADICT), *pair.reasons)
+            yield replace(pair, state="not-judged", reasons=contradicted)
+        else:
+            yield pair
+
+
+def _excludes(pair: GatedPair, ratio: float) -> bool:
+    c = pair.again or pair.comparison
+    return c.shown is not None and c.shown.ratio < 1 and within(c, ratio - 1)
 
 
 _ByPair = dict[tuple[str, Metric], tuple[Comparison, Claim | None]]
@@ -255,7 +277,7 @@ def second_pass(
             pairs[i] = replace(pair, again=c, again_claim=claim, state=state, reasons=(reason,))
     known = {pair.cell_id for pair in pairs if pair.metric == INSTRUCTIONS}
     new = [pair for pair in counted if pair.cell_id not in known]
-    pairs += [outcome.accept_pair(pair, accepted, day) for pair in new]
+    pairs += [outcome.accept_pair(p, accepted, day) for p in _checked_by_times(new, pairs)]
     remarks = tuple(outcome.remarks(pairs, accepted, day))
     gating = replace(first, pairs=tuple(pairs), confirmation=record_id, remarks=remarks)
     return outcome.conclude(gating, plan.judge.gate)

@@ -68,7 +68,7 @@ def files_of(variant: Variant) -> str:
         if spec.revision:
             parts.append([f"# revision {_one_line(spec.revision)}"])
         if spec.registry:
-            parts.append([f"# {spec.registry} {spec.version} of the registry"])
+            parts.append([f"# cargo install {spec.registry} --version {spec.version}"])
     return "\n\n".join("\n".join(part) for part in parts)
 
 

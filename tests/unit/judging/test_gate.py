@@ -514,8 +514,8 @@ class TestCountedInstructions:
     """Instructions are counted where no time could be judged."""
 
     @staticmethod
-    def gated(example: Study, grown: float) -> Gating:
-        plan, loud = example.plan, log_normal_timing({}, spread=0.4)
+    def gated(example: Study, grown: float, time: float = 1.0) -> Gating:
+        plan, loud = example.plan, log_normal_timing({"b": time}, spread=0.4)
         contents = example.contents(example.blocks(loud))
         cells = measuring.cells_to_count(plan, contents)
         counts = [
@@ -537,6 +537,20 @@ class TestCountedInstructions:
         assert (worse.metric, worse.margin) == ("instructions", 0.02)
         assert reasons_of(worse) == "counted because a time could not be judged; exact"
         assert gating.exit_code == 1
+
+    @pytest.mark.parametrize(
+        ("time", "grown", "state"),
+        [(0.9, 4.0, "not-judged"), (0.9, 1.05, "worse"), (1.15, 4.0, "worse")],
+    )
+    def test_times_that_are_shorter_contradict_a_much_larger_count(
+        self, time: float, grown: float, state: str
+    ) -> None:
+        gating = self.gated(Study(arms=("a", "b"), policy=gate_policy(wall=0.02)), grown, time)
+        assert [(p.metric, p.state) for p in gating.pairs] == [
+            ("wall", "not-judged"),
+            ("instructions", state),
+        ]
+        assert gating.exit_code == (1 if state == "worse" else 4)
 
     def test_equal_instructions_do_not_show_that_the_times_are_equal(self) -> None:
         gating = self.gated(Study(policy=gate_policy(wall=0.02)), 1.0)

@@ -1,5 +1,6 @@
 """Pages of the gate: regressions come first and are never cut, hosts' limits are kept, names are escaped."""
 
+import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
@@ -84,6 +85,29 @@ def test_the_page_states_the_level_of_each_interval() -> None:
     page = " ".join(gate_page.terminal(page_of(twice, once), 80, unicode=True).split())
     assert "; brackets: 99.5 to 99.9999 % CI; " in page
     assert "brackets" not in gate_page.terminal(page_of(once), 80, unicode=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "level"),
+    [
+        ((1.14, 1.12, 1.84), (1.11, 1.07, 1.16), "16%"),
+        ((1.14, 1.12, 1.15), (1.20, 1.16, 1.29), "20%"),
+        ((1.14, 1.12, 1.151), None, "16%"),
+        ((2.0, 2.0, math.inf), None, "100%"),
+    ],
+)
+def test_the_accepted_size_is_the_smaller_upper_end_but_at_least_both_estimates(
+    first: tuple[float, float, float], second: tuple[float, float, float] | None, level: str
+) -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    both = [
+        replace(compared(Verdict.WORSE, 0.99), shown=Interval(*figures, 0.99))
+        for figures in (first, second)
+        if figures
+    ]
+    pair = GatedPair(cell.id, "wall", 0.02, "worse", both[0], claim(both[0]), again=both[-1])
+    assert gate_page.acceptance(plan, pair)["level"] == level
 
 
 def test_a_row_of_one_program_says_so_once_and_has_no_interval() -> None:
