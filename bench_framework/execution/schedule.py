@@ -102,7 +102,7 @@ class InputProgress:
 
 
 def warmup_rounds(plan: Plan, *, one_round: bool) -> int:
-    """Return the warm-up rounds of a session. A single measured round, whose times are not judged, has none.
+    """Return the warm-up rounds of a session; before a single measured round no more than the reference answer needs.
 
     Round 1 has a random order and needs a reference answer. Without warm-up rounds the reference cell runs
     once before it.

@@ -33,7 +33,7 @@ class Acceptance:
     diff: str
     """Unified diff of the file."""
     option: str
-    """Option by which a gate reads the file; empty if the scenario names one."""
+    """Value of `-S` by which a gate reads the file; empty if the scenario names one."""
 
 
 def accept(
@@ -98,7 +98,9 @@ def accept(
         layout.write_whole(target, after)
     name, old, new = os.path.relpath(path), before.splitlines(), after.splitlines()
     diff = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
-    option = "" if plan.judge.gate.accepted else shlex.quote(f"gate.accepted={name}")
+    # A path in a scenario, also one given by -S, starts at the scenario's folder.
+    from_scenario = os.path.relpath(path, Path(plan.scenario_path).parent)
+    option = "" if plan.judge.gate.accepted else shlex.quote(f"gate.accepted={from_scenario}")
     return Acceptance(path, entries, "".join(f"{line}\n" for line in diff), option)
 
 

@@ -850,6 +850,8 @@ def test_one_round_is_measured_if_that_is_enough(fake: Any) -> None:
     same = Reason(ReasonCode.GATE_SAME_PROGRAM)
     record = fake.measure(plan, one_round=same)
     assert [block.warmup for block in blocks_of(record, "b")] == [True, True, False, False]
+    uncompared = fake.measure(replace(plan, answer=AnswerPolicy(compare="none")), one_round=same)
+    assert [block.warmup for block in blocks_of(uncompared, "b")] == [False, False]
     last = [(look.round, look.stopped, look.reason) for look in record.contents.looks]
     assert last == [(1, True, same)] * 2
     assert record.contents.complete
