@@ -5,7 +5,7 @@ nothing. See docs/method.md#schedule.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 
@@ -110,11 +110,12 @@ class Measuring:
         if self.number > 1:  # since the session before
             self._compare_digests(self.driver.stop.check)
         states = [s for item in self.plan.inputs if (s := self._prepare_input(item)) is not None]
+        arguments = folders.ArgumentFiles(self.plan)
         self._warm_up(states)
+        self._add_events(arguments.changes())
         self._measure(states)
         self._compare_digests(self.driver.stop.check_kill)  # the first Ctrl-C is too late here
-        if (replaced := self.guard.replaced()) is not None:
-            self._add_event(replaced)
+        self._add_events(filter(None, (self.guard.replaced(), *arguments.changes())))
         stopped = all(state.stopped or contents.stopped(state.input.id) for state in states)
         if stopped or contents.progress == before or self.number == self.plan.measure.sessions:
             self.record.append(lines.End(utc_now(), self.elapsed_s))
@@ -224,7 +225,7 @@ class Measuring:
         return state.stopped
 
     def _end(self, input_id: str, event: Event) -> None:
-        self._add_event(event)
+        self._add_events((event,))
         self.record.append(lines.Changed(input_id, self.record.contents.rounds.get(input_id, 0)))
 
     def _prepare_input(self, item: Input) -> InputProgress | None:
@@ -233,8 +234,7 @@ class Measuring:
         gone = contents.dropped.keys() - finished
         cells = [cell for cell in self.plan.cells_of(item.id) if cell.id not in gone]
         targets, events = sessions.targets_of(self.record, cells, self.files, self.driver.env)
-        for event in events:
-            self._add_event(event)
+        self._add_events(events)
         if not targets:
             return None
         baseline = self.plan.baseline_cell(item.id)
@@ -285,8 +285,7 @@ class Measuring:
         state.blocks.setdefault(cell_id, []).append(block)
         if events and self._end_if_changed(state):  # the cause of other answers
             events = []
-        for event in events:
-            self._add_event(event)
+        self._add_events(events)
         if warmup:
             # A failed command is run again outside of timing.
             state.warmup_s[cell_id] = (seconds() if block.status == "ok" else ended) - began
@@ -392,9 +391,10 @@ class Measuring:
     def _failed(self) -> set[str]:
         return {id_ for id_, line in self.record.contents.dropped.items() if not line.left}
 
-    def _add_event(self, event: Event) -> None:
-        if self.record.note(event):
-            self._notify(progress.Remark(event))
+    def _add_events(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if self.record.note(event):
+                self._notify(progress.Remark(event))
 
     def _notify(self, update: progress.Update) -> None:
         self.driver.observer.notify(update)

@@ -9,7 +9,7 @@ from typing import Final
 from bench_framework.compare.derived_values import limit_shares
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
-from bench_framework.model.result.judgement import Comparison, Summary
+from bench_framework.model.result.judgement import BY_ROUND, Comparison, Summary
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table
 from bench_framework.report.charts import amounts
@@ -39,7 +39,6 @@ FEWEST_ROWS: Final = 6
 INTERVAL: Final = "less\u00a0←\u00a0→\u00a0more"
 """Title of the drawn intervals."""
 BY_RATIO: Final = "≈: baseline × the typical ratio."
-BY_ROUND: Final = frozenset({"typical", "paired-t"})
 """Statistics that compare runs of the same round."""
 FAR: Final = 0.1
 """Difference between a median and its estimate by the ratio that a note states, as a share."""

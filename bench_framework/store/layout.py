@@ -27,6 +27,7 @@ COLUMNS: Final = "columns.json"
 RUNS: Final = "runs.csv"
 GATE: Final = "gate.json"
 CELLS: Final = "cells.csv"
+COMPARISONS: Final = "comparisons.csv"
 
 NUMBERS: Final = range(1, 10_000)
 """Numbers of the records of one minute."""

@@ -331,6 +331,19 @@ def test_a_program_that_is_built_again_before_the_measurement_is_refused(folder:
     assert find_records(folder / "results") == []
 
 
+@pytest.mark.slow
+def test_a_command_that_edits_its_file_is_reported(folder: Path) -> None:
+    (folder / "data").write_text("b\na\n" * 9999, encoding="utf-8")
+    words = ("ab", "--runs", "6", "sort -o data data", "sort --parallel=1 -o data data")
+    done = benchctl(folder, *words, real=True)
+    assert f"warning[BX354]: a command changed {folder}/data, which is one of" in done.stderr
+    assert "--prepare 'cp ORIGINAL COPY'" in done.stderr
+    (record,) = find_records(folder / "results")
+    report = (record / "report.md").read_text(encoding="utf-8")
+    assert "outputs: empty, so no results were compared" in report
+    assert "a command changed" in (record / "appendix.md").read_text(encoding="utf-8")
+
+
 def test_without_commands_the_error_has_an_example(folder: Path) -> None:
     done = benchctl(folder, "ab", code=2)
     assert "error[BX122]: there are no commands to compare" in done.stderr

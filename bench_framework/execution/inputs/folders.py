@@ -1,17 +1,24 @@
 """Files, size and digest of a file, folder or chosen files, and whether they changed."""
 
+import contextlib
 import hashlib
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from bench_framework.errors import MachineError
 from bench_framework.foreign import sha256_of
 from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.record.run import Build, Event, PreparedInput
 from bench_framework.store.layout import read_note, write_note
 from bench_framework.text.errors import new_event
+
+LARGEST_DIGESTED_BYTES: Final = 64 << 20
+"""A larger argument file counts as changed if its size, mtime or inode differs."""
 
 
 def files(path: Path, chosen: Sequence[str] = ()) -> Iterator[Path]:
@@ -141,6 +148,55 @@ class Guard:
                 known[key] = _digest(*key, check)
             if known[key] != item.sha256:
                 yield input_id, new_event("BX420.input", "error", path=item.path, what="digest")
+
+
+class ArgumentFiles:
+    """The files that commands have as arguments, and their content before the first run.
+
+    A program that edits its file has no work left in later runs. A cell with `prepare` or `cleanup` is left out,
+    because they may restore the file. Inputs are checked by `Guard`.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._given = bool(plan.scenario_path)
+        self._contents = {
+            path: _content(path)
+            for cell in plan.cells
+            if not (cell.prepare or cell.cleanup)
+            for path in _arguments(cell)
+        }
+
+    def changes(self) -> Iterator[Event]:
+        """Yield the warning BX354 for each file with another content than before."""
+        key = "BX354.in-scenario" if self._given else "BX354.in-command-line"
+        for path, (before, digest) in self._contents.items():
+            if _stamp(str(path)) != before and (digest is None or digest != _content(path)[1]):
+                yield new_event(key, path=path)
+
+
+def _arguments(cell: Cell) -> Iterator[Path]:
+    """Yield the regular files that the fixed words of a command name, without its program."""
+    for word in cell.command[not cell.shell :]:
+        text = "".join(part if isinstance(part, str) else "\0" for part in word)  # not a path
+        try:
+            texts = shlex.split(text, comments=True) if cell.shell else [text]
+        except ValueError:  # an open quote
+            continue
+        for argument in texts:
+            for name in {argument, argument.partition("=")[2]}:
+                path = Path(cell.cwd or "", name)
+                with contextlib.suppress(OSError, ValueError):
+                    if name and path.is_file():
+                        yield path
+
+
+def _content(path: Path) -> tuple[str | None, str | None]:
+    """Return stamp and digest of a file; no digest if it is large or cannot be read."""
+    with contextlib.suppress(OSError):
+        before = stamp(path)
+        small = path.stat().st_size <= LARGEST_DIGESTED_BYTES
+        return before, sha256_of(path) if small else None
+    return None, None
 
 
 def require_unchanged(builds: Iterable[Build]) -> None:

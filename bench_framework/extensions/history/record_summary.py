@@ -12,6 +12,7 @@ from typing import Final
 from bench_framework.errors import RecordError
 from bench_framework.foreign import open_regular, read_regular
 from bench_framework.model.metrics import COUNTED, CPU, ITERATION, PEAK_RSS, WALL
+from bench_framework.model.result.judgement import BY_ROUND
 from bench_framework.store import layout, lines, wire
 
 MEDIANS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -36,7 +37,11 @@ class RecordSummary:
     prepared: lines.Prepared
     plan: bytes
     medians: Mapping[str, Figures]
-    """Cell id → median of the metric, of each cell that was measured as planned."""
+    """Cell id → median of the metric, of each cell that was measured as planned.
+
+    That of a candidate is the baseline's × their typical ratio, so that a history agrees with the verdict of
+    its record: the medians of two configurations can contradict the ratios of their rounds.
+    """
     final: frozenset[str]
     """Ids of the cells that were measured, or failed: measuring them again gives no more."""
 
@@ -54,11 +59,14 @@ def read_summary(folder: Path, metric: str) -> RecordSummary:
             prepared = wire.adapter(lines.Prepared).validate_json(file.readline())
         plan = read_regular(folder / layout.PLAN)
         load_plan(plan)
-        cells = _cells(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
+        figures, final = _cells(read_regular(folder / layout.CELLS).decode(), MEDIANS[metric])
+        if (folder / layout.COMPARISONS).is_file():
+            text = read_regular(folder / layout.COMPARISONS).decode()
+            figures = _by_ratio(text, metric, figures)
     except (OSError, ValueError, LookupError, RecordError) as error:
         cause = (("cause", f"{type(error).__name__}: {error}"),)
         raise RecordError("BX411.folder-damaged", details=cause, folder=folder) from error
-    return RecordSummary(header, prepared, plan, *cells)
+    return RecordSummary(header, prepared, plan, figures, final)
 
 
 def _cells(text: str, columns: tuple[str, ...]) -> tuple[dict[str, Figures], frozenset[str]]:
@@ -76,3 +84,19 @@ def _cells(text: str, columns: tuple[str, ...]) -> tuple[dict[str, Figures], fro
             if median is not None and 0 < median < math.inf:
                 figures[row[cell]] = (median, *(bounds or (None, None)))
     return figures, frozenset(final)
+
+
+def _by_ratio(text: str, metric: str, figures: Mapping[str, Figures]) -> dict[str, Figures]:
+    """Return the figures, those of candidates by the ratios in ``comparisons.csv``.
+
+    An interval keeps its relative width. Raises `ValueError` or `LookupError`: other content.
+    """
+    changed = dict(figures)
+    for row in csv.DictReader(io.StringIO(text, newline="")):
+        cell, other, ratio = row["cell_id"], row["ref_cell_id"], row["ratio"]
+        compared = row["metric"] == metric and row["kind"] == "headline" and ratio
+        if compared and row["statistic"] in BY_ROUND and {cell, other} <= figures.keys():
+            median, lo, hi = figures[cell]
+            factor = figures[other][0] * float(ratio) / median
+            changed[cell] = (median * factor, lo and lo * factor, hi and hi * factor)
+    return changed

@@ -41,6 +41,8 @@ Statistic = Literal["typical", "median", "exact", "welch", "paired-t"]
 - ``welch``: the ratio of the means of imported runs.
 - ``paired-t``: the geometric mean of the ratios of few rounds.
 """
+BY_ROUND: Final[frozenset[Statistic]] = frozenset({"typical", "paired-t"})
+"""Those of the ratios of the rounds."""
 
 
 @dataclass(frozen=True, slots=True)

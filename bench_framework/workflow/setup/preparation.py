@@ -17,6 +17,7 @@ from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import datasets
+from bench_framework.execution.inputs.folders import ArgumentFiles
 from bench_framework.execution.machine import host
 from bench_framework.execution.machine.host import cache_root
 from bench_framework.execution.machine.lock import MachineLock
@@ -108,6 +109,7 @@ def prepare(
         if (failed := run_once("setup", options.setup, driver)) is not None:
             how, output = failed
             raise CellError("BX206.setup", details=output, how=how)
+        arguments = ArgumentFiles(plan)
         event: Event | None = None
         builds = _all_programs(plan, driver, earlier=earlier, given=given)
         if plan.benches is not None and not plan.benches.expanded:
@@ -149,6 +151,7 @@ def prepare(
             *copy_events(plan, builds),
             *variable_events(plan, facts.variables),
             *limits(plan, descriptions),
+            *arguments.changes(),
         )
         return Setup(plan, builds, inputs, tool, facts, noted)
 
@@ -183,8 +186,9 @@ def try_plan(plan: Plan, driver: Driver) -> Trials:
     """
     with _build_lock(plan, driver):
         # The benchmarks of a plan are those that the baseline and another variant have.
-        every = plan.benches is not None
-        return _try_builds(plan, _all_programs(plan, driver, all_builds=every), driver)
+        every, arguments = plan.benches is not None, ArgumentFiles(plan)
+        trials = _try_builds(plan, _all_programs(plan, driver, all_builds=every), driver)
+        return replace(trials, changed=tuple(arguments.changes()))
 
 
 def build_programs(plan: Plan, driver: Driver) -> tuple[Build, ...]:

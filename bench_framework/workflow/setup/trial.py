@@ -157,6 +157,8 @@ class Trials:
     plan: Plan
     trials: tuple[TrialRun, ...]
     again: TrialRun | None
+    changed: tuple[Event, ...] = ()
+    """Warnings that a command changed one of its arguments."""
 
     @property
     def round_s(self) -> float | None:
@@ -316,10 +318,10 @@ def refusals(trials: Trials) -> list[BenchError]:
 def warnings(trials: Trials) -> list[Event]:
     """Return a warning for each candidate on the baseline's build that fails or answers differently.
 
-    A variant with its own build may fail on that of the baseline, which may not have its option.
-    If the answers of the baseline vary, no others are compared with them.
+    Warnings of changed files come first. A variant with its own build may fail on that of the baseline, which may
+    not have its option. If the answers of the baseline vary, no others are compared with them.
     """
-    plan, events = trials.plan, []
+    plan, events = trials.plan, [*trials.changed]
     varies = any(error.code == "BX214" for error in refusals(trials))
     baselines = {t.cell.input_id: t for t in trials.trials if t.cell.role is Role.BASELINE}
     key = "BX210.in-trial" if plan.answer.differs == "refuse" else "BX334.in-trial"

@@ -11,6 +11,7 @@ from bench_framework.features.experiments.section import hypotheses
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.plan.policies import JudgePolicy
+from bench_framework.model.record.run import EMPTY_DIGEST, Answer
 from bench_framework.model.result.judgement import Derived
 from bench_framework.model.result.structure import Change, ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict
@@ -225,6 +226,17 @@ def test_outputs_that_a_command_checks_are_not_called_equal(data: ReportData) ->
     assert figure.startswith("each accepted by `grep -q 'total: '` in ")
     assert ", not compared with each other" in figure
     assert "equal" not in figure
+
+
+def test_empty_outputs_are_not_called_equal(data: ReportData) -> None:
+    empty = Answer(EMPTY_DIGEST, source="stdout")
+    blocks = [replace(block, answer=empty) for block in data.contents.blocks]
+    silent = replace(data, contents=replace(data.contents, blocks=blocks))
+    figures = [
+        next(check.figure for check in items if check.label == "outputs")
+        for items in (checks(silent), masthead.main_checks(silent))
+    ]
+    assert all(figure.startswith("empty, so no results were compared") for figure in figures)
 
 
 def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:

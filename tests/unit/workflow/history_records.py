@@ -8,7 +8,7 @@ from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.record.run import Build, Host, PreparedInput
-from bench_framework.model.result.judgement import CellState, Judgement, Summary
+from bench_framework.model.result.judgement import CellState, Comparison, Judgement, Summary
 from bench_framework.store import columns, journal, layout, lines, tables, wire
 from bench_framework.store.records import plan_sha256
 from bench_framework.store.source import Source
@@ -28,6 +28,7 @@ def write_record(
     *,
     host: Host,
     inputs: Sequence[PreparedInput] = (),
+    comparisons: Sequence[Comparison] = (),
 ) -> Path:
     """Write a record that began some hours after `BEGIN`. `medians` has seconds by cell id."""
     at = (BEGIN + timedelta(hours=hour)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -41,14 +42,18 @@ def write_record(
     (folder / layout.JOURNAL).write_bytes(text)
     (folder / layout.PLAN).write_text(wire.dump_plan(plan), encoding="utf-8")
     contents = journal.Contents(header, host, tuple(builds), tuple(inputs))
-    source = Source(plan, contents, _judgement(plan, medians))
-    table = tables.record_tables(source)["cells"]
-    (folder / layout.CELLS).write_text(columns.to_csv(*table), encoding="utf-8")
+    source = Source(plan, contents, _judgement(plan, medians, comparisons))
+    of_record = tables.record_tables(source)
+    for name in (layout.CELLS, layout.COMPARISONS):
+        table = columns.to_csv(*of_record[Path(name).stem])
+        (folder / name).write_text(table, encoding="utf-8")
     (folder / layout.MANIFEST).write_text("{}", encoding="utf-8")
     return folder
 
 
-def _judgement(plan: Plan, medians: Mapping[str, float]) -> Judgement:
+def _judgement(
+    plan: Plan, medians: Mapping[str, float], comparisons: Sequence[Comparison]
+) -> Judgement:
     summaries = tuple(
         Summary(
             *(cell_id, WALL, ROUNDS, ROUNDS, 0, value, value * (1 - HALF), value * (1 + HALF)),
@@ -60,4 +65,5 @@ def _judgement(plan: Plan, medians: Mapping[str, float]) -> Judgement:
         CellState(cell.id, "measured" if cell.id in medians else "failed", ROUNDS, 0)
         for cell in plan.cells
     )
-    return Judgement(looks_of(plan), states, summaries, (), (), (), (), "conclusive")
+    looks, results = looks_of(plan), (states, summaries, tuple(comparisons))
+    return Judgement(looks, *results, (), (), (), "conclusive")

@@ -15,22 +15,26 @@ from bench_framework.cli.app import app
 from bench_framework.errors import BenchError, BuildError, MachineError, UsageError
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.extensions.history import backfill as backfilling, series as histories
+from bench_framework.extensions.history.record_summary import read_summary
 from bench_framework.extensions.history.series import scenario_history
 from bench_framework.features.judge import judge
+from bench_framework.model.metrics import WALL
 from bench_framework.model.plan.arguments import BIN
 from bench_framework.model.plan.build_spec import BuildSpec
-from bench_framework.model.plan.plan import Plan
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.revisions import Revisions
 from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.record.run import Build, Host
+from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
 from bench_framework.scenario.revisions import at_revision, at_revisions
 from bench_framework.workflow.run import RunOutcome
 from bench_framework.workflow.run_options import RunOptions
+from tests.build import make_comparison
 from tests.documents import valid
 from tests.unit.machine import HOST
-from tests.unit.workflow.history_records import write_record
+from tests.unit.workflow.history_records import HALF, write_record
 
 SCENARIO = """\
 version: 1
@@ -202,6 +206,22 @@ def test_other_machines_are_left_out(tmp_path: Path, plan: Plan) -> None:
     assert scenario_history(tmp_path, "demo", machine=digest).records == 6
     with pytest.raises(UsageError, match="no record is from a machine"):
         scenario_history(tmp_path, "demo", machine="nothing")
+
+
+def test_a_candidate_has_the_baseline_times_its_ratio(tmp_path: Path, plan: Plan) -> None:
+    base, *others = (cell.id for cell in plan.cells if cell.role is not Role.CONTROL)
+    medians = {base: 0.1, **dict.fromkeys(others, 0.12)}
+    interval = Interval(1.01, 1.0, 1.02, 0.95)
+    pair = make_comparison(others[0], base, WALL, "headline", Verdict.EQUIVALENT)
+    pair = replace(pair, shown=interval, statistic="typical")
+    compared = [pair, replace(pair, cell_id=others[1], statistic="median")]
+    write_record(tmp_path, plan, 0, builds(plan, 0), medians, host=HOST, comparisons=compared)
+    (folder,) = (tmp_path / "demo").iterdir()
+    figures = read_summary(folder, WALL).medians
+    assert figures[base] == pytest.approx((0.1, 0.1 * (1 - HALF), 0.1 * (1 + HALF)))
+    assert figures[others[0]] == pytest.approx((0.101, 0.101 * (1 - HALF), 0.101 * (1 + HALF)))
+    assert figures[others[1]][0] == 0.12  # the statistic is not of the ratios of rounds
+    assert figures[others[2]][0] == 0.12
 
 
 def test_damaged_and_unfinished_records_are_left_out(tmp_path: Path, plan: Plan) -> None:
