@@ -23,7 +23,9 @@ from bench_framework.model.result.judgement import (
     Derived,
     Judgement,
     NoiseFloor,
+    Summary,
 )
+from bench_framework.model.result.mapped_files import resource_differences
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.figures import in_times
 
@@ -128,12 +130,17 @@ class ComparisonSource(Protocol):
 
 
 class ComparisonClaims(Names):
-    """Writer of claims about comparisons, without their text."""
+    """Writer of claims about comparisons, without their text.
 
-    def __init__(self, plan: Plan, compared: ComparisonSource) -> None:
+    By `summaries`, more memory that is pages of mapped files is no cost.
+    """
+
+    def __init__(
+        self, plan: Plan, compared: ComparisonSource, summaries: Iterable[Summary] = ()
+    ) -> None:
         super().__init__(plan, compared.states)
         self._looks = compared.looks
-        self.costs = Costs(compared.comparisons)
+        self.costs = Costs(resource_differences(compared.comparisons, summaries))
         self.floors = {(f.input_id, f.metric): f for f in compared.floors}
         self._in_times = in_times(plan, compared.comparisons)
 

@@ -20,7 +20,15 @@ from bench_framework.model.facts.causes import (
     TimePart,
     TwoDifferences,
 )
-from bench_framework.model.metrics import CPU, FAULT_COST, METRICS, WAITING, WAITS, WALL
+from bench_framework.model.metrics import (
+    CPU,
+    FAULT_COST,
+    LEAST_BYTES,
+    METRICS,
+    WAITING,
+    WAITS,
+    WALL,
+)
 from bench_framework.model.plan.declarations import CauseCounter, Mechanism
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.planned_comparisons import contrast_cells, hypothesis_cells
@@ -32,8 +40,6 @@ FACTOR: Final = 2.0
 """A counter differs if one side has more than this factor of the other."""
 LEAST_COUNT: Final = 100.0
 """Smallest difference of a count that matters: a few context switches or page faults cost microseconds."""
-LEAST_BYTES: Final = float(1 << 20)
-"""Smallest difference in bytes that matters: a program that starts reads files of this size."""
 OUTSIDE: Final = "outside"
 START: Final = "start"
 """Phase of a worker before its work, such as the start of an interpreter."""

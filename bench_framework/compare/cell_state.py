@@ -184,8 +184,9 @@ def _state(
         return replace(state, state="not-comparable", reason=cache_refusal(cell, good))
     if (other := _other_output(sample, expected)) is not None:
         return replace(state, state="other-output", reason=other)
-    cache = observed_cache([b for b in sample.blocks if b.round in sample.runs])
-    state = replace(state, cache=cache)
+    good = [b for b in sample.blocks if b.round in sample.runs]
+    empty = all(b.answer is not None and b.answer.is_empty for b in good)
+    state = replace(state, cache=observed_cache(good), empty=empty)
     fallbacks = mode_fallbacks(plan, cell, effective, build)
     if not fallbacks:
         return state

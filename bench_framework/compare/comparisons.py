@@ -1,5 +1,6 @@
 """The comparisons of a record: by rounds, of deterministic values, and of memory."""
 
+import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,7 +14,7 @@ from bench_framework.compare import (
 )
 from bench_framework.compare.pairs import judge_pairs, unjudged
 from bench_framework.compare.stage import MetricPair, Stage
-from bench_framework.model.metrics import PEAK_RSS, is_exact
+from bench_framework.model.metrics import LEAST_BYTES, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell, Role
 from bench_framework.model.plan.planned_comparisons import baseline_pairs
 from bench_framework.model.plan.policies import Metric
@@ -108,7 +109,10 @@ def compare_inputs(
 
 
 def _memory(stage: Stage) -> Iterator[Comparison]:
-    """Yield the comparisons of peak memory with the baseline, judged once, at the end."""
+    """Yield the comparisons of peak memory with the baseline, judged once, at the end.
+
+    Margin and minimum effect size are at least `LEAST_BYTES`.
+    """
     plan, samples = stage.plan, stage.runs.samples
     if PEAK_RSS in stage.policy.metrics:
         return
@@ -123,5 +127,7 @@ def _memory(stage: Stage) -> Iterator[Comparison]:
             rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
             c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
             if len(pair):
+                least = LEAST_BYTES / statistics.median(pair.reference)
+                c = replace(c, thresholds=c.thresholds.at_least(least))
                 c = medians.compare_medians(c, pair, level=rule.looks.level, size=rule.size)
             yield same_programs.without_verdict(c, stage.runs.same)

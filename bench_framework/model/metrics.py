@@ -19,6 +19,9 @@ CPU: Final = "cpu"
 WORK_TIMES: Final = {"synced_s": "work time with syncs", "elapsed_s": "work time"}
 """Times that a worker reports for its work, by preference, with their nouns; `outside` is the rest of a run."""
 PEAK_RSS: Final = "peak_rss"
+LEAST_BYTES: Final = 1 << 20
+"""A smaller difference in bytes makes no practical difference, whatever its ratio: a program that starts reads
+files of this size."""
 INSTRUCTIONS: Final = "instructions"
 ITERATION: Final = "iteration"
 """Time per iteration of a benchmark, in place of the time of its process."""

@@ -88,6 +88,10 @@ class Thresholds:
     minimum_effect: float
     """The minimum effect size ε. A smaller or equal difference is not reported as one, however significant it is."""
 
+    def at_least(self, least: float) -> Thresholds:
+        """Return thresholds of which none is smaller than a fraction."""
+        return Thresholds(max(self.margin, least), max(self.minimum_effect, least))
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:

@@ -232,7 +232,7 @@ def _outputs(data: ReportData) -> Check:
     if kind == "none":
         rule = ": the scenario says `none`" if data.plan.scenario_path else ""
         return Check("warn", "outputs", f"not compared{rule}")
-    if data.outputs_empty:
+    if data.judgement.outputs_empty:
         return Check("warn", "outputs", f"empty, so no results were compared (comparison: {kind})")
     if data.outputs_differ:
         return Check("warn", "outputs", f"different, compared all the same (comparison: {kind})")

@@ -267,12 +267,6 @@ class ReportData:
         return outputs_differ(self.contents.events)
 
     @cached_property
-    def outputs_empty(self) -> bool:
-        """Return whether every output is empty, so that their comparison shows nothing."""
-        answers = [block.answer for block in self.measured_blocks if block.answer is not None]
-        return bool(answers) and all(answer.is_empty for answer in answers)
-
-    @cached_property
     def other_outputs(self) -> frozenset[str]:
         """Return the ids of the compared cells whose output differs from the baseline's."""
         return frozenset(cell.id for cell in other_outputs(self.plan, self.contents.events)[1])

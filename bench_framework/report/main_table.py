@@ -10,6 +10,7 @@ from bench_framework.compare.derived_values import limit_shares
 from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS, is_exact
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.result.judgement import BY_ROUND, Comparison, Summary
+from bench_framework.model.result.mapped_files import maps_files
 from bench_framework.model.verdict import Interval, Verdict
 from bench_framework.report.blocks import Cell, Column, Drawn, Row, Table
 from bench_framework.report.charts import amounts
@@ -265,8 +266,13 @@ def row_note(data: ReportData, cell: PlanCell, comparison: Comparison | None) ->
 
 
 def is_mapped(data: ReportData, cell: PlanCell) -> bool:
-    """Return whether a configuration maps its input, so that its peak memory includes those pages."""
-    return data.state(cell.id).maps_input(dict(data.variant_of(cell).values))
+    """Return whether the peak memory of a configuration includes many pages of mapped files."""
+    peak, anonymous = (
+        summary.median if (summary := data.summary(cell.id, metric)) is not None else None
+        for metric in (PEAK_RSS, ANONYMOUS)
+    )
+    values = dict(data.variant_of(cell).values)
+    return maps_files(data.state(cell.id), values, peak, anonymous)
 
 
 def in_report(data: ReportData, arms: tuple[PlanCell, ...]) -> list[PlanCell]:

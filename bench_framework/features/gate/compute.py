@@ -23,7 +23,7 @@ from bench_framework.features.gate.question import (
     question_of_counts,
 )
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, PEAK_RSS
+from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, LEAST_BYTES, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import BUILT_ALIKE, NO_USE_OF_INTERVAL, Reason, ReasonCode
@@ -32,8 +32,6 @@ from bench_framework.model.result.judgement import Comparison, Judgement, baseli
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.store.journal import Contents
 
-LEAST_MEMORY_BYTES: Final = 1 << 20
-"""The largest growth of peak memory that is not a finding, whatever its share."""
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
 
@@ -223,7 +221,7 @@ def _worse(
     growth = interval.ratio - 1
     if growth <= margin:
         return "passed", Reason(ReasonCode.TOLERATED, (growth, margin))
-    if c.metric == PEAK_RSS and grown_bytes <= LEAST_MEMORY_BYTES:
+    if c.metric == PEAK_RSS and grown_bytes <= LEAST_BYTES:
         return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.family != "exact":
         return "suspicious", None

@@ -16,14 +16,14 @@ from bench_framework.features.summary.view import SummaryView
 from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import Criterion
-from bench_framework.model.metrics import CPU, PEAK_RSS
+from bench_framework.model.metrics import CPU, LEAST_BYTES, PEAK_RSS
 from bench_framework.model.reasons import ONE_PROGRAM, UNSTABLE, Reason, ReasonCode
 from bench_framework.model.result.judgement import BestGroup, Comparison
 from bench_framework.model.verdict import Verdict
 
 MUCH: Final = 1.25
 """Limit as a multiple of the least memory, CPU time or dependencies of variants that do not differ significantly. Those
-above it are not recommended."""
+above it, and for memory `LEAST_BYTES` above the least, are not recommended."""
 MOST_REASONS: Final = 3
 """The largest number of reasons in a sentence. The table has all of them."""
 
@@ -218,7 +218,7 @@ def _ties(
         measured = (cell, *alike) if len(alike) == 1 else (cell,)
         memory = tuple(amount for c in measured if (amount := view.amount(c)) is not None)
         # Much less memory supports a better estimate.
-        supports = any(amount.value > MUCH * memory[0].value for amount in memory)
+        supports = any(amount.value > _most(memory[0].value, LEAST_BYTES) for amount in memory)
         stated = criterion == "memory" or (criterion == "estimate" and supports)
         yield facts.Tie(
             members=view.labels(alike),
@@ -264,18 +264,23 @@ def _cheapest(
     A criterion without a value for each of them is skipped.
     """
     rest, ties = members, list[tuple[Criterion, list[str]]]()
-    criteria: tuple[tuple[Criterion, Callable[[str], float | None]], ...] = (
-        ("memory", lambda c: view.medians.get((c, PEAK_RSS))),
-        ("cpu", lambda c: view.medians.get((c, CPU))),
-        ("dependencies", lambda c: _dependencies(view, c)),
+    criteria: tuple[tuple[Criterion, float, Callable[[str], float | None]], ...] = (
+        ("memory", LEAST_BYTES, lambda c: view.medians.get((c, PEAK_RSS))),
+        ("cpu", 0.0, lambda c: view.medians.get((c, CPU))),
+        ("dependencies", 0.0, lambda c: _dependencies(view, c)),
     )
-    for criterion, value in criteria:
+    for criterion, step, value in criteria:
         known = {c: v for c in rest if (v := value(c)) is not None}
         if len(known) == len(rest):
-            most = min(known.values()) * MUCH
+            most = _most(min(known.values()), step)
             ties.append((criterion, [c for c in rest if known[c] > most]))
             rest = [c for c in rest if known[c] <= most]
     return rest, ties
+
+
+def _most(least: float, step: float) -> float:
+    """Return the most that counts as little more than the least: `MUCH` times as much, or a step more."""
+    return max(MUCH * least, least + step)
 
 
 def _dependencies(view: SummaryView, cell_id: str) -> float | None:

@@ -142,6 +142,7 @@ def _cost(view: SummaryView, item: Input) -> Iterator[Claim]:
         pair = view.pair(cell, other, PEAK_RSS)
         equivalent = pair is not None and pair.verdict is Verdict.EQUIVALENT
         fact = replace(fact, other=view.label(other), other_memory=theirs, equivalent=equivalent)
+        fact = replace(fact, other_unmapped=view.unmapped(other))
     else:
         most = max(memory, key=memory.__getitem__, default=cell)
         if memory.get(most, 0.0) > LARGE * view.medians.get((cell, PEAK_RSS), 0.0):

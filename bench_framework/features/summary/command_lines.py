@@ -12,6 +12,7 @@ from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.model.record.run import OTHER_OUTPUT_COMPARED, Event
 from bench_framework.model.result.decision import ChangeKind, Decision
 from bench_framework.model.result.judgement import Comparison, Judgement
+from bench_framework.model.result.mapped_files import resource_differences
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import render
@@ -26,6 +27,7 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
         return (phrase(failure),)
     claims = ComparisonClaims(plan, judgement)
     differing = {event.cell_id for event in events if event.code == OTHER_OUTPUT_COMPARED}
+    resources = tuple(resource_differences(judgement.comparisons, judgement.summaries))
     lines = []
     for c in judgement.comparisons:
         if c.family != "headline" or c.metric != WALL:
@@ -33,11 +35,12 @@ def command_lines(plan: Plan, judgement: Judgement, events: Iterable[Event]) -> 
         evidence = claims.evidence(c)
         names = f"`{evidence.subject}`", f"`{evidence.reference}`"
         evidence = replace(evidence, subject=names[0], reference=names[1])
-        others = {o.metric: o for o in judgement.comparisons if o.cell_id == c.cell_id}
+        others = {o.metric: o for o in resources if o.cell_id == c.cell_id}
         line = CommandLine()
         if c.verdict.settled:
             differs = not differing.isdisjoint((c.cell_id, c.ref_cell_id))
-            line = _line(c, others.get(CPU), others.get(PEAK_RSS), _output(plan, differs=differs))
+            output = _output(plan, differs=differs, empty=judgement.outputs_empty)
+            line = _line(c, others.get(CPU), others.get(PEAK_RSS), output)
         lines.append(render("command_line", evidence, line))
     return tuple(lines)
 
@@ -54,12 +57,12 @@ def decision(judgement: Judgement) -> Decision | None:
     return ChangeKind.from_verdict(c.verdict).decision
 
 
-def _output(plan: Plan, *, differs: bool) -> OutputState:
+def _output(plan: Plan, *, differs: bool, empty: bool) -> OutputState:
     if plan.answer.check:
         return "accepted"
     if plan.answer.compare == "none":
         return "not compared"
-    return "different" if differs else "same"
+    return "different" if differs else "no" if empty else "same"
 
 
 def _line(

@@ -22,6 +22,7 @@ from bench_framework.model.result.judgement import (
     Judgement,
     judged_pairs,
 )
+from bench_framework.model.result.mapped_files import maps_files
 from bench_framework.model.verdict import Verdict
 
 CLOSE: Final = 1.02
@@ -40,7 +41,7 @@ class SummaryView(ComparisonClaims):
         *,
         outputs_differ: bool = False,
     ) -> None:
-        super().__init__(plan, judgement)
+        super().__init__(plan, judgement, judgement.summaries)
         self.judgement = judgement
         self.builds = builds
         self.outputs_differ = outputs_differ
@@ -153,10 +154,10 @@ class SummaryView(ComparisonClaims):
         return Quantity(value=value, unit=known_unit, family=self.plan.unit_family)
 
     def unmapped(self, cell_id: str) -> Quantity | None:
-        """Return the memory of a cell without mapped pages, if it maps its input and this is known."""
+        """Return the memory of a cell without mapped pages, if it has many and this is known."""
         state = next((s for s in self.judgement.states if s.cell_id == cell_id), None)
-        values = dict(self.values(cell_id))
-        if state is None or not state.maps_input(values):
+        parts = [self.medians.get((cell_id, metric)) for metric in (PEAK_RSS, ANONYMOUS)]
+        if state is None or not maps_files(state, dict(self.values(cell_id)), *parts):
             return None
         return self.amount(cell_id, ANONYMOUS)
 

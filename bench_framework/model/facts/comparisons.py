@@ -12,7 +12,7 @@ from bench_framework.model.result.structure import Change
 
 HypothesisStatus = Literal["supported", "not supported", "not tested", "two differences at once"]
 ContrastOrigin = Literal["scenario", "best variant"]
-OutputState = Literal["", "same", "different", "accepted", "not compared"]
+OutputState = Literal["", "same", "no", "different", "accepted", "not compared"]
 
 
 class Compared(Fact):

@@ -187,10 +187,12 @@ class Resources(Fact, kind="summary", form="resources"):
     """Label of the input if there are several."""
     memory: Quantity | None = None
     unmapped: Quantity | None = None
-    """The part of `memory` without mapped pages, if the variant maps its input."""
+    """The part of `memory` without mapped pages, if it has many."""
     other: str = ""
     """The other variant, empty without one."""
     other_memory: Quantity | None = None
+    other_unmapped: Quantity | None = None
+    """The part of `other_memory` without mapped pages, if it has many."""
     equivalent: bool = False
     """True if the memory of both is equivalent."""
     most: tuple[str, Quantity] | None = None

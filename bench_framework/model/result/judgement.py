@@ -334,21 +334,14 @@ class CellState:
     """Actual value of each axis that the worker reports."""
     cache: CacheState = "unknown"
     """Observed state of the page cache at the start of every run."""
+    empty: bool = False
+    """True if each of its compared outputs is empty, so that equal ones show nothing about its work."""
 
     @property
     def refusal(self) -> Verdict | None:
         """The verdict of every comparison of the cell if it cannot be compared, else `None`."""
         return next((verdict for verdict in REFUSALS if verdict.value == self.state), None)
 
-    def maps_input(self, values: Mapping[str, str]) -> bool:
-        """Return whether a variant with these values maps its input, so that its memory includes those pages."""
-        return any(
-            MAPPED in mode.split("-") for mode in (*values.values(), *self.effective.values())
-        )
-
-
-MAPPED: Final = "mmap"
-"""Part of the name of each value of an axis that maps files into memory."""
 
 RecordStatus = Literal[
     "conclusive",
@@ -395,6 +388,12 @@ class Judgement:
     def every(self) -> tuple[Comparison, ...]:
         """Every comparison, with those within the best groups."""
         return (*self.comparisons, *(c for group in self.best for c in group.comparisons))
+
+    @property
+    def outputs_empty(self) -> bool:
+        """Return whether the outputs of all configurations with an output are empty."""
+        with_output = [s for s in self.states if s.state in {"measured", "other-output"}]
+        return bool(with_output) and all(state.empty for state in with_output)
 
     def higher(self, metric: Metric) -> bool:
         """Return whether larger values of a metric are better."""

@@ -200,7 +200,7 @@ def _output_check(data: ReportData) -> Check:
         return Check("unknown", "outputs", "benchmarks have none")
     if data.plan.answer.compare == "none":
         return Check("warn", "outputs", "not compared")
-    if data.outputs_empty:
+    if data.judgement.outputs_empty:
         return Check("warn", "outputs", "empty, so no results were compared")
     if data.outputs_differ:
         return Check("warn", "outputs", "different")

@@ -1,6 +1,6 @@
 """Section "Method": schedule, families of comparisons and intervals of all tables, stated once."""
 
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import LEAST_BYTES, PEAK_RSS
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.blocks import Block, Facts
@@ -8,7 +8,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.sections.masthead import configurations
 from bench_framework.text.names import capital
-from bench_framework.text.numbers import format_percent, interim_analyses
+from bench_framework.text.numbers import format_percent, format_size, interim_analyses
 from bench_framework.text.words import server_starts
 from bench_framework.units import counted
 
@@ -108,8 +108,8 @@ def _memory(data: ReportData) -> str:
         return f"judged with the family of the results, {margin}"
     size = sum(cell.role is Role.CANDIDATE for cell in data.plan.cells)
     return (
-        f"{counted(size, 'comparison')} of peak RSS (separate family), "
-        f"Bonferroni-adjusted, judged once, family-wise level {data.level}, {margin}"
+        f"{counted(size, 'comparison')} of peak RSS (separate family), Bonferroni-adjusted, judged "
+        f"once, family-wise level {data.level}, {margin}, at least {format_size(LEAST_BYTES, digits=1)}"
     )
 
 

@@ -15,7 +15,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.facts.answers import Alternative
 from bench_framework.model.facts.parts import BestParts
 from bench_framework.model.facts.summary import Recommendation
-from bench_framework.model.metrics import PEAK_RSS
+from bench_framework.model.metrics import LEAST_BYTES, PEAK_RSS
 from bench_framework.model.plan.declarations import (
     Axis,
     AxisValue,
@@ -162,10 +162,14 @@ def test_a_little_less_memory_does_not_decide_between_best_variants() -> None:
     view = view_of({BASE: 1.0, "tokio simd jemalloc": 0.7, "tokio simd mimalloc": 0.702})
     names = {view.label(c.id): c.id for c in view.plan.cells}
     for factor, chosen in ((1.2, "tokio simd jemalloc"), (1.3, "tokio simd mimalloc")):
-        view.medians[names["tokio simd jemalloc"], PEAK_RSS] = factor * 1e6
-        view.medians[names["tokio simd mimalloc"], PEAK_RSS] = 1e6
+        view.medians[names["tokio simd jemalloc"], PEAK_RSS] = factor * 1e8
+        view.medians[names["tokio simd mimalloc"], PEAK_RSS] = 1e8
         (claim,) = recommendations(view)
         assert claim.subject == chosen
+    view.medians[names["tokio simd jemalloc"], PEAK_RSS] = 1.9 * LEAST_BYTES
+    view.medians[names["tokio simd mimalloc"], PEAK_RSS] = LEAST_BYTES
+    (claim,) = recommendations(view)
+    assert claim.subject == "tokio simd jemalloc"
 
 
 def answering(view: SummaryView, left: str, right: str) -> SummaryView:

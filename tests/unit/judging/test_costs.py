@@ -14,7 +14,8 @@ from bench_framework.features.pareto import compute as pareto
 from bench_framework.features.references import compute as references
 from bench_framework.model.facts import Claim, DerivedFact
 from bench_framework.model.facts.evidence import Evidence
-from bench_framework.model.result.judgement import Gap
+from bench_framework.model.result.judgement import Comparison, Gap, Summary
+from bench_framework.model.result.mapped_files import resource_differences
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.text.write import render, say
 from tests.build import make_comparison
@@ -31,6 +32,24 @@ OPEN = make_comparison("pool", "read", "cpu", "headline", Verdict.INCONCLUSIVE)
 
 def names() -> Names:
     return cast("Names", SimpleNamespace(label=str, scope=lambda _: ()))
+
+
+def test_memory_that_is_pages_of_mapped_files_is_no_cost() -> None:
+    def summary(cell_id: str, metric: str, mib: float) -> Summary:
+        value = mib * 2**20
+        return Summary(cell_id, metric, 40, 40, 0, value, None, None, value, None, 0, 0, None)
+
+    def costs(**mib: float) -> list[Comparison]:
+        summaries = [
+            *(summary("read", metric, 8) for metric in ("peak_rss", "anon_bytes")),
+            *(summary("map", metric, amount) for metric, amount in mib.items()),
+        ]
+        return [*resource_differences([MEMORY, CPU], summaries)]
+
+    assert costs(peak_rss=60, anon_bytes=9) == [CPU]
+    assert costs(peak_rss=60, anon_bytes=40) == [MEMORY, CPU]
+    assert costs(peak_rss=15, anon_bytes=8) == [MEMORY, CPU]  # as few as those of a program
+    assert costs(peak_rss=60) == [MEMORY, CPU]  # the parts are unknown
 
 
 def test_a_gain_names_its_costs_and_a_loss_has_none() -> None:

@@ -6,9 +6,10 @@ from dataclasses import replace
 import pytest
 
 from bench_framework.features.judge import judge
+from bench_framework.model.metrics import LEAST_BYTES
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
-from bench_framework.model.record.run import Answer, Build, Receipt
+from bench_framework.model.record.run import EMPTY_DIGEST, Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
@@ -125,6 +126,32 @@ def test_warm_up_and_cut_rounds_are_never_used() -> None:
     noise = [replace(b, warmup=True, wall_s=(9.0,), seq=b.seq - 1000) for b in blocks[:9]]
     noise += [replace(b, status="skipped", round=41, wall_s=(9.0,)) for b in blocks[:2]]
     assert example.judge([*noise, *blocks]) == example.judge(blocks)
+
+
+def test_a_difference_of_memory_below_1_mib_is_none() -> None:
+    example = Study()
+    wall = timing({}, 0.01)
+
+    def verdict(base: float, more: float) -> Verdict:
+        amounts = {"b": base + more}
+        blocks = example.blocks(wall, rss=lambda arm, *_: amounts.get(arm, base))
+        return example.comparison(example.judge(blocks), "b", "peak_rss").verdict
+
+    assert verdict(4e6, 0.9 * LEAST_BYTES) is Verdict.EQUIVALENT
+    assert verdict(4e6, 1.1 * LEAST_BYTES) is Verdict.WORSE
+    assert verdict(1e9, 20e6) is Verdict.WORSE_SIZE_UNCERTAIN  # the margin is still 5 %
+
+
+def test_outputs_are_empty_if_those_of_all_configurations_are() -> None:
+    example = Study()
+    blocks = example.blocks(timing({}, 0.01))
+    empty = Answer(EMPTY_DIGEST, source="stdout")
+    silent = [replace(block, answer=empty) for block in blocks]
+    assert example.judge(silent).outputs_empty
+    assert not example.judge(
+        changed(silent, example.cell("b").id, answer=blocks[0].answer)
+    ).outputs_empty
+    assert not example.judge(blocks).outputs_empty
 
 
 def test_another_answer_is_not_compared() -> None:

@@ -232,6 +232,20 @@ def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
     }
 
 
+def test_a_program_whose_peak_is_mostly_mapped_pages_has_its_memory_without_them() -> None:
+    example = Study(arms=("a", "b"))
+    sizes = {"b": 60 << 20}
+    blocks = example.blocks(timing({}), rss=lambda arm, *_: sizes.get(arm, 9 << 20))
+    judged = example.judge(blocks)
+    peaks = [s for s in judged.summaries if s.metric == "peak_rss"]
+    anonymous = [replace(s, metric=ANONYMOUS, median=5e6) for s in peaks]
+    view = SummaryView(
+        example.plan, replace(judged, summaries=(*judged.summaries, *anonymous)), {}, ()
+    )
+    assert view.unmapped(example.cell("a").id) is None
+    assert require(view.unmapped(example.cell("b").id)).value == 5e6
+
+
 def test_without_a_margin_no_number_of_rounds_is_enough() -> None:
     example = Study(policy=JudgePolicy(margin=0.0))
     c = example.comparison(example.judge(example.blocks(timing({}))), "b")

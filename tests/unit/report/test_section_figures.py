@@ -11,7 +11,6 @@ from bench_framework.features.experiments.section import hypotheses
 from bench_framework.features.references import section as references_section
 from bench_framework.features.scaling import section as scaling_section
 from bench_framework.model.plan.policies import JudgePolicy
-from bench_framework.model.record.run import EMPTY_DIGEST, Answer
 from bench_framework.model.result.judgement import Derived
 from bench_framework.model.result.structure import Change, ContrastResult, Contribution, Step
 from bench_framework.model.verdict import Interval, Verdict
@@ -229,9 +228,8 @@ def test_outputs_that_a_command_checks_are_not_called_equal(data: ReportData) ->
 
 
 def test_empty_outputs_are_not_called_equal(data: ReportData) -> None:
-    empty = Answer(EMPTY_DIGEST, source="stdout")
-    blocks = [replace(block, answer=empty) for block in data.contents.blocks]
-    silent = replace(data, contents=replace(data.contents, blocks=blocks))
+    states = tuple(replace(state, empty=True) for state in data.judgement.states)
+    silent = with_judgement(data, states=states)
     figures = [
         next(check.figure for check in items if check.label == "outputs")
         for items in (checks(silent), masthead.main_checks(silent))
