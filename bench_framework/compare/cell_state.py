@@ -3,6 +3,7 @@
 See `docs/method.md#states-without-a-comparison` and `docs/method.md#page-cache`.
 """
 
+import hashlib
 import itertools
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from bench_framework.model.record.description import announced_metrics, axis_val
 from bench_framework.model.record.run import (
     OTHER_OUTPUT,
     OTHER_OUTPUT_COMPARED,
+    Answer,
     Block,
     Build,
     Event,
@@ -34,6 +36,7 @@ from bench_framework.text.errors import new_event
 
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
+EMPTY_DIGEST: Final = hashlib.sha256(b"").hexdigest()
 MOST_DIFFERENCES: Final = 3
 """Most outputs whose first difference is stated."""
 
@@ -185,13 +188,17 @@ def _state(
     if (other := _other_output(sample, expected)) is not None:
         return replace(state, state="other-output", reason=other)
     good = [b for b in sample.blocks if b.round in sample.runs]
-    empty = all(b.answer is not None and b.answer.is_empty for b in good)
+    empty = all(b.answer is not None and _is_empty(b.answer) for b in good)
     state = replace(state, cache=observed_cache(good), empty=empty)
     fallbacks = mode_fallbacks(plan, cell, effective, build)
     if not fallbacks:
         return state
     reason = Reason(ReasonCode.MODE_DIFFERS, fallbacks)
     return replace(state, state="not-comparable", reason=reason)
+
+
+def _is_empty(answer: Answer) -> bool:
+    return answer.digest == EMPTY_DIGEST and answer.source in {"stdout", "file"}
 
 
 def _expected_answer(

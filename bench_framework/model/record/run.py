@@ -1,6 +1,5 @@
 """Measured data: builds, blocks and the reports of workers. Immutable, no I/O."""
 
-import hashlib
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +13,6 @@ SIGNAL_BASE: Final = 128
 """A program that was killed by signal n has the exit code 128 + n."""
 Status = Literal["ok", "failed", "timeout", "other-output", "skipped"]
 """Status of a block. ``skipped``: measured in a round that was interrupted, and not used."""
-EMPTY_DIGEST: Final = hashlib.sha256(b"").hexdigest()
 CountStatus = Literal["ok", "failed", "timeout"]
 Severity = Literal["note", "warning", "error"]
 
@@ -30,11 +28,6 @@ class Answer:
     differing: float | None = None
     """Share of lines that differ from the baseline's and are tolerated; 0 if only numbers differ
     within the tolerance. Its digest is then the baseline's. `None`: the texts are equal."""
-
-    @property
-    def is_empty(self) -> bool:
-        """True if the compared text is empty, so that equal digests show nothing about the work."""
-        return self.digest == EMPTY_DIGEST and self.source in {"stdout", "file"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from bench_framework.compare.cell_state import EMPTY_DIGEST
 from bench_framework.features.judge import judge
 from bench_framework.model.metrics import LEAST_BYTES
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
-from bench_framework.model.record.run import EMPTY_DIGEST, Answer, Build, Receipt
+from bench_framework.model.record.run import Answer, Build, Receipt
 from bench_framework.model.verdict import Verdict
 from bench_framework.text.reasons import phrase
 from bench_framework.text.write import say
