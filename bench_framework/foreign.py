@@ -153,6 +153,12 @@ def matching_files(folder: Path, pattern: str) -> list[str]:
     return [str(folder / name) for name in sorted(names) if not fault_of(folder / name)]
 
 
+def yaml_files() -> dict[str, str]:
+    """Return the YAML files in the current folder and in those below it, by name without suffix."""
+    below, here = (matching_files(Path(), pattern) for pattern in ("*/*.y*ml", "*.y*ml"))
+    return {Path(file).stem: file for file in (*below, *here)}
+
+
 LARGEST_NUMBER: Final = 1e18
 """Numbers above this and below 1 ÷ this are no measured values, but signs such as `DBL_MAX` for none."""
 

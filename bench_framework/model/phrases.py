@@ -286,6 +286,7 @@ class PhraseCode(StrEnum):
     ALTERNATIVES = "alternatives"
     NEEDED_ALTERNATIVES = "needed-alternatives"
     IS_DEPENDENCY = "is-dependency"
+    OTHER_PLATFORM = "other-platform"
     RELEASE_WITH = "release-with"
     DEFAULT_SETTINGS = "default-settings"
     WITH_VALUES = "with-values"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.foreign import ABSENT, fault_of
+from bench_framework.foreign import ABSENT, fault_of, yaml_files
 from bench_framework.masking import mask_document
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
@@ -86,6 +86,8 @@ def _read(path: Path) -> str:
             fault = phrase_of(FaultCode.FILE_UNREADABLE, str(error.strerror))
     if fault == ABSENT:
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
+        files = yaml_files()
+        near = str(path.with_name(near)) if near else files.get(suggest(path.stem, files) or "")
         raise Unreadable("BC003.no-file", file, file=file, near=near)
     if fault:
         key = "BC003.folder" if path.is_dir() else "BC003.not-readable"

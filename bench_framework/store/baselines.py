@@ -175,6 +175,8 @@ def find(root: Path, text: str) -> Baseline:
         "BX116.no-baseline",
         details=tuple((phrase_of(FaultCode.THERE_IS), label) for label in known),
         text=text.removeprefix("@"),
+        name=name,
+        scenario=scenario,
         root=root,
     )
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench_framework import assets
-from bench_framework.errors import GateError, UsageError
+from bench_framework.errors import BuildError, GateError, UsageError
 from bench_framework.execution.machine.host import cache_root, environment
+from bench_framework.foreign import yaml_files
 from bench_framework.masking import masked
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_revisions
@@ -155,7 +156,9 @@ def find_scenario(name: str) -> Path:
     if key in shipped:
         return shipped[key]
     details = (("shipped", ", ".join(shipped) or "none"),)
-    near = suggest(key, [*shipped])
+    files = yaml_files()
+    near = suggest(path.name, files) or suggest(key, shipped)
+    near = files.get(near or "", near)
     raise UsageError("BX102.no-scenario", details=details, name=name, near=near)
 
 
@@ -295,9 +298,14 @@ def plan_between(
         if head_id is None and crate is not None:
             same = revisions.state_of(git, crate)[0] == base_id
             same = same and not revisions.has_changes(git, crate)
-    if same and not one_revision:
-        details = (("base", base), ("head", head or phrase_of(PhraseCode.UNCHANGED_TREE)))
-        raise GateError("BX111", details=details, base_id=base_id[:12])
+        if same and not one_revision:
+            previous = f"{head or 'HEAD'}~1"
+            try:
+                commit_of(revision=previous)
+            except BuildError:
+                previous = ""
+            details = (("base", base), ("head", head or phrase_of(PhraseCode.UNCHANGED_TREE)))
+            raise GateError("BX111", details=details, base_id=base_id[:12], previous=previous)
     return at_revisions(plan, Revisions(base_id, head_id))
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -212,7 +213,29 @@ def test_uncommitted_changes_are_measured(project: Project) -> None:
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
     done = project("gate", "scenario.yaml", code=4)
     assert "error[BX111]: base and head are the same commit" in done.stderr
+    assert "there is no earlier commit to compare with" in done.stderr
+    git(project.folder, "commit", "--quiet", "--allow-empty", "--message", "none")
+    done = project("gate", "scenario.yaml", code=4)
+    assert "compare with the previous commit: --base HEAD~1\n" in done.stderr
     assert not project.records
+
+
+def test_existing_revisions_are_named_in_place_of_a_missing_one(project: Project) -> None:
+    git(project.folder, "tag", "v1.0")
+    done = project("gate", "--base", "v1", "scenario.yaml", code=2)
+    assert "did you mean `v1.0`?  give a branch, tag or commit, such as " in done.stderr
+    assert "git fetch" not in done.stderr
+    git(project.folder, "remote", "add", "origin", "https://a.example/b")
+    assert "`git fetch`" in project("gate", "--base", "v1", "scenario.yaml", code=2).stderr
+
+
+def test_a_repository_without_commits_is_named(project: Project) -> None:
+    shutil.rmtree(project.folder / ".git")
+    git(project.folder, "init", "--quiet")
+    for words in (("gate",), ("gate", "--base", "main"), ("bisect", "--good", "v1")):
+        done = project(*words, "scenario.yaml", code=2)
+        assert "has no commits\n" in done.stderr, words
+        assert "git add . && git commit" in done.stderr
 
 
 @pytest.mark.parametrize(

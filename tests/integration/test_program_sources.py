@@ -115,16 +115,33 @@ def test_init_writes_a_scenario_for_a_released_crate(env: dict[str, str], tmp_pa
     assert '  registry: greet\n  version: "1.1.0"\n  bin: greet\n' in text
     assert "loud: {features: [loud]}" in text
     assert "crate:" not in text
+    proposed = (
+        '  # version:\n  #   "1.0.0": {version: "1.0.0"}\n  #   "1.1.0": {version: "1.1.0"}\n'
+    )
+    assert proposed in text
     tried = processes.benchctl(tmp_path, "try", "bench/greet.yaml", "--json", env=env, code=0)
     expected = [len("hello\n"), len("hello\n")]
     assert [trial["output_bytes"] for trial in valid("try", tried.stdout)["trials"]] == expected
 
 
+@pytest.mark.slow
+def test_init_without_a_version_compares_the_last_releases(
+    env: dict[str, str], tmp_path: Path
+) -> None:
+    done = processes.benchctl(tmp_path, "init", "--registry", "greet", "--", "hi", env=env, code=0)
+    assert "axis      version, with the values 1.0.0 (baseline), 1.1.0\n" in done.stderr
+    text = (tmp_path / "bench" / "greet.yaml").read_text()
+    assert "  registry: greet\n  bin: greet\n" in text
+    tried = processes.benchctl(tmp_path, "try", "bench/greet.yaml", "--json", env=env, code=0)
+    assert len(valid("try", tried.stdout)["trials"]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["greet"], 2, "`greet` is not a released crate with its version"),
-        (["greet@1"], 2, "`greet@1` is not a released crate with its version"),
+        (["greet@"], 2, "`greet@` is not a released crate"),
+        (["greet@1"], 2, "write --registry greet to compare its last releases"),
+        (["greeet"], 3, "cargo finds no release of greeet"),
         (["../x@1.1.0"], 2, "`../x@1.1.0` is not a released crate"),
         (["greet@1.1.0", "--crate", "."], 2, "leave out --crate and --package"),
         (["greet@9.9.9"], 3, "cannot fetch greet 9.9.9"),

@@ -173,7 +173,7 @@ def gate(
         )
     if text or base is not None or record.endswith((".yaml", ".yml")):
         if record.startswith("@"):
-            raise UsageError("BX100.base-without-scenario")
+            raise UsageError("BX100.base-without-scenario", base=base)
         measure(console, record, options, confirm=not no_confirm, hosts=hosts)
         return
     given = {

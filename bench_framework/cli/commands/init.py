@@ -22,6 +22,7 @@ benchctl init
 benchctl init -- --count data.txt
 benchctl init --package cli --input data.txt -- {bin} --count {input}
 benchctl init bench --crate ../parser --bin parse --yes -- words.txt
+benchctl init --registry ripgrep -- word data.txt   # its last releases
 benchctl init --registry ripgrep@14.1.0 --input data.txt -- word {input}
 benchctl init --ci github bench/parse.yaml
 benchctl init --notebook bench/parse.yaml
@@ -67,8 +68,9 @@ def init(
         str | None,
         Option(
             "--registry",
-            metavar="NAME@VERSION",
-            help="Released crate in place of a folder; cargo fetches it from its registry into the cache.",
+            metavar="NAME[@VERSION]",
+            help="Released crate in place of a folder; cargo fetches it from its registry into the cache. "
+            "Without a version, the scenario compares its last three releases.",
         ),
     ] = None,
     ci: Annotated[

@@ -159,6 +159,16 @@ def _artifact(line: bytes) -> dict[str, Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Dependency:
+    """A direct dependency of a package, for its program itself."""
+
+    name: str
+    optional: bool = False
+    condition: str = ""
+    """The platforms that have it, such as ``cfg(unix)``; empty if all have it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Package:
     """A package of a workspace, or a crate that is in none."""
 
@@ -174,8 +184,8 @@ class Package:
     default_run: str | None
     features: Mapping[str, tuple[str, ...]]
     """Each feature with what it enables: features, ``dep:NAME`` and ``NAME/FEATURE``."""
-    dependencies: tuple[str, ...]
-    """Names of the direct dependencies without which it cannot be built."""
+    dependencies: tuple[Dependency, ...]
+    """The direct dependencies, without those of build scripts, tests and benchmarks."""
     rust_version: str | None
     local: tuple[Path, ...] = ()
     """Folders of all dependencies that are given by a path."""
@@ -208,7 +218,7 @@ def read_packages(folder: Path) -> tuple[Package, ...]:
 
 def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:
     targets = [target for target in item["targets"] if "bin" in target["kind"]]
-    needed = [part for part in item["dependencies"] if not part["optional"]]
+    direct = [part for part in item["dependencies"] if part["kind"] is None]
     return Package(
         item["name"],
         item["version"],
@@ -218,7 +228,7 @@ def _package(item: dict[str, Any], data: dict[str, Any]) -> Package:
         {target["name"]: tuple(target.get("required-features", ())) for target in targets},
         item.get("default_run"),
         {name: tuple(enabled) for name, enabled in item["features"].items()},
-        tuple(part["name"] for part in needed if part["kind"] is None),
+        tuple(Dependency(p["name"], p["optional"], p.get("target") or "") for p in direct),
         item.get("rust_version"),
         tuple(Path(part["path"]) for part in item["dependencies"] if part.get("path")),
     )

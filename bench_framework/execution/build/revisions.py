@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from bench_framework.errors import EXIT_USAGE, BuildError, MachineError, UsageError
 from bench_framework.execution.build import configuration
@@ -21,8 +21,11 @@ from bench_framework.masking import without_userinfo
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.revisions import Commit
+from bench_framework.scenario.document import suggest
 from bench_framework.store.layout import whole, writing
 
+_MOST_NAMED: Final = 5
+"""Branches and tags that a message names."""
 CLONE_TIMEOUT_S: Final = 1800.0
 MOST_OUTPUT: Final = 1 << 30
 """Largest output of git in bytes: the names of a few million files or commits."""
@@ -181,13 +184,42 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
         if revision[:1] == "@" and revision[1:2].isalnum():  # git has @, @~1 and @{1}
             name = revision[1:]
             raise _missing("BX225.name-of-a-record", revision=revision, url=where, name=name)
+        advice = _advice(git, repository)
         raise _missing(
             "BX225.no-revision",
             revision=revision,
             url=where,
-            shallow=_is_shallow(git, repository),
+            near=suggest(revision, advice.known.split(", ")),
+            shallow=advice.shallow,
+            remote=advice.remote,
+            known=advice.known,
         )
     return commit
+
+
+class _Advice(NamedTuple):
+    """The revisions of a repository, for the fix of an error about a missing one."""
+
+    shallow: bool
+    remote: bool
+    known: str
+    """Its newest branches and tags, separated by commas; empty for a shallow clone."""
+
+
+def _advice(git: Git, repository: Path) -> _Advice:
+    """Return what a repository has in place of a missing revision.
+
+    Raises `BuildError` (BX225): the repository has no commits.
+    """
+    at = _at(repository)
+    if not git.try_run(*at, "rev-list", "--all", "--max-count=1"):
+        raise _missing("BX225.no-commits", repository=repository)
+    if _is_shallow(git, repository):
+        return _Advice(shallow=True, remote=False, known="")
+    names = ("for-each-ref", "--sort=-creatordate", f"--count={_MOST_NAMED}")
+    known = git.try_run(*at, *names, "--format=%(refname:short)", "refs/heads", "refs/tags") or ""
+    remote = bool(git.try_run(*at, "remote"))
+    return _Advice(shallow=False, remote=remote, known=", ".join(known.splitlines()))
 
 
 def _missing(key: str, /, details: tuple[tuple[str, str], ...] = (), **values: Any) -> BuildError:
@@ -242,14 +274,25 @@ def merge_base(git: Git, cache: Path, *, crate: Path, head: str, branches: Seque
     main = next((b for b in branches if _commit(git, repository, b)), None)
     if main and (commit := git.try_run("-C", str(repository), "merge-base", main, head)):
         return commit
-    shallow = _is_shallow(git, repository)
+    advice = _advice(git, repository)
     if main is None:
         tried = (("tried", ", ".join(branches)),)
         raise _missing(
-            "BX225.no-main-branch", details=tried, repository=repository, shallow=shallow
+            "BX225.no-main-branch",
+            details=tried,
+            repository=repository,
+            shallow=advice.shallow,
+            remote=advice.remote,
+            known=advice.known,
         )
     raise _missing(
-        "BX225.no-common-commit", main=main, head=head, repository=repository, shallow=shallow
+        "BX225.no-common-commit",
+        main=main,
+        head=head,
+        repository=repository,
+        shallow=advice.shallow,
+        remote=advice.remote,
+        known=advice.known,
     )
 
 

@@ -36,7 +36,7 @@ version = "0.0.0"
 edition = "2021"
 
 [dependencies.{name}]
-version = "={version}"
+version = "{requirement}"
 default-features = false
 
 [workspace]
@@ -57,6 +57,38 @@ def note_of(root: Path, name: str, version: str) -> Path:
     return root / name / f"{version}.json"
 
 
+def newest(launcher: Launcher, env: Mapping[str, str], name: str, requirement: str = "*") -> str:
+    """Return the newest version of a crate that meets a requirement, such as ``<14.1.0``.
+
+    cargo leaves out yanked versions, and earlier ones than a release, such as ``15.0.0-beta.1``.
+
+    Raises `BuildError` (BX226): cargo finds none.
+    """
+    with TemporaryDirectory() as package:
+        manifest = _depend(Path(package), name, requirement)
+        argv = ["cargo", "generate-lockfile", "--manifest-path", str(manifest)]
+        output = launcher.capture(argv, env, cwd=package, timeout_s=FETCH_TIMEOUT_S)
+        versions = versions_in(manifest.with_name("Cargo.lock"), [name]) if output.ok else ()
+    if not versions:
+        details = (("cargo", failure_text(output.stderr) or output.finished.how),)
+        raise BuildError("BX226.no-version", details=details, name=name)
+    # The crate may itself depend on an earlier version.
+    numbers = {
+        v: [int(n) for n in v.partition("+")[0].split("-")[0].split(".")] for _, v in versions
+    }
+    return max(numbers, key=numbers.__getitem__)
+
+
+def _depend(folder: Path, name: str, requirement: str) -> Path:
+    """Write a package that depends on a crate. Return its manifest."""
+    manifest = folder / "Cargo.toml"
+    (folder / "src").mkdir()
+    (folder / "src" / "lib.rs").touch()
+    text = _MANIFEST.format(name=name, requirement=requirement)
+    manifest.write_text(text, encoding="utf-8")
+    return manifest
+
+
 def fetch(
     launcher: Launcher, env: Mapping[str, str], root: Path, name: str, version: str
 ) -> Released:
@@ -74,10 +106,7 @@ def fetch(
     prefix = ".fetch-"
     with whole(folder) as sources, TemporaryDirectory(dir=folder.parent, prefix=prefix) as package:
         part = Path(package)
-        manifest, vendored = part / "Cargo.toml", part / "vendor"
-        (part / "src").mkdir()
-        (part / "src" / "lib.rs").touch()
-        manifest.write_text(_MANIFEST.format(name=name, version=version), encoding="utf-8")
+        manifest, vendored = _depend(part, name, f"={version}"), part / "vendor"
         argv = ["cargo", "vendor", "--respect-source-config", "--versioned-dirs", "--manifest-path"]
         argv += [str(manifest), str(vendored)]
         output = launcher.capture(argv, env, cwd=package, timeout_s=FETCH_TIMEOUT_S)

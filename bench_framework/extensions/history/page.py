@@ -85,12 +85,18 @@ def _finding(history: History) -> str:
     if not searched:
         return (
             f"No configuration has {FEWEST} records of one command and input, so changes were not "
-            "searched. `benchctl compare @prev @last` compares two records."
+            f"searched. {_next(history)}"
         )
     changed = sum(bool(one.changes) for one in history.series)
     number = f"{changed} of" if changed else "None of"
     verb = "changed" if changed else "has a significant change"
     return f"{number} {counted(len(history.series), 'configuration')} {verb}."
+
+
+def _next(history: History) -> str:
+    if history.records > 1:
+        return "`benchctl compare @prev @last` compares two records."
+    return "Each `benchctl run` of the scenario adds a record; --backfill measures earlier commits."
 
 
 def _changes(changes: Sequence[tuple[HistorySeries, Shift]]) -> Table:

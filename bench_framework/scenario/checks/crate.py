@@ -95,8 +95,10 @@ def _benches(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
     policy = bench_policy(scenario)
     if not crate.benches or (policy is not None and not policy.targets):
         needed = sorted({name for names in crate.benches.values() for name in names})
-        key, needed_text = "BC305.no-benches", list_names(needed)
-        yield scenario.key_problem(place, key, crate=crate.name, needed=needed_text)
+        bins = "" if needed else ", ".join(crate.bins)
+        yield scenario.key_problem(
+            place, "BC305.no-benches", crate=crate.name, needed=",".join(needed), bins=bins
+        )
         return
     for name in worker.bench.target:
         if name != "all" and name not in crate.benches:
@@ -108,7 +110,7 @@ def _benches(scenario: Scenario, crate: Crate) -> Iterator[Problem]:
                 **similar(name, crate.benches),
             )
         elif not enabled(worker, crate, crate.benches.get(name, ())):
-            key, needed_text = "BC305.bench-without-features", list_names(crate.benches[name])
+            key, needed_text = "BC305.bench-without-features", ",".join(crate.benches[name])
             yield scenario.value_problem(place, key, bench=name, needed=needed_text)
 
 

@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from bench_framework.errors import UsageError
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.revisions import MERGE_BASE
 from bench_framework.scenario.crates import CrateMissing, read_crate
@@ -23,7 +24,11 @@ def bench_scenario(targets: Sequence[str], only: Sequence[str], package: str | N
 
     Raises `UsageError` (BX124): there is no crate.
     """
-    folder = crate_folder()
+    try:
+        folder = crate_folder()
+    except UsageError as error:
+        error.amend("BX124.of-benches")
+        raise
     try:
         name = read_crate(folder, package).name
     except CrateMissing:

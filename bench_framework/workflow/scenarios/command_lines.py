@@ -322,7 +322,8 @@ def plan_ablation(request: Ablation) -> tuple[Plan, str]:
     if (twice := _first_twice(features)) is not None:
         raise unfit("BX122.feature-twice", twice=twice)
     if not features:
-        raise unfit("BX122.no-features")
+        names = ", ".join(sorted({*request.built.features} - {"default"}))
+        raise unfit("BX122.no-features", names=names, command=shlex.join(request.command))
     for name in features:
         try:
             axis_name(name)

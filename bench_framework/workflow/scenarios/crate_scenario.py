@@ -1,60 +1,47 @@
 """The scenario that ``benchctl init`` writes for a crate: what it contains, and what was guessed."""
 
-import contextlib
-import json
 import os
 import re
 import shlex
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 from textwrap import indent
-from typing import Any, Final
+from typing import Final
 
 from bench_framework import assets
-from bench_framework.execution.build import sources
+from bench_framework.errors import UsageError
 from bench_framework.execution.build.configuration import TOOLCHAIN
 from bench_framework.execution.build.messages import Package, read_packages
-from bench_framework.execution.machine.host import cache_root, environment
-from bench_framework.execution.machine.system import require_linux
-from bench_framework.execution.process import Launcher
-from bench_framework.foreign import fault_of, read_regular
+from bench_framework.foreign import fault_of
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import CrateSelection
-from bench_framework.scenario import feature_groups, scalars
-from bench_framework.scenario.crates import read_crate
+from bench_framework.scenario import feature_groups
+from bench_framework.scenario.crates import CrateMissing, read_crate
 from bench_framework.scenario.document import suggest
-from bench_framework.text.reasons import phrase, phrase_of
+from bench_framework.text.reasons import phrase_of
+from bench_framework.workflow.scenarios.crate_axes import FAST, axes_of, lines_of
+from bench_framework.workflow.scenarios.release import Release, fetch_release
 from bench_framework.workflow.scenarios.request import escaped, flow, split_command, unfit
 
 Ask = Callable[[str, Sequence[str], str], str]
 """Asks the user: what is asked for, the allowed answers (all if empty), and the default."""
 BENCHES: Final = "benches"
 """Subject of a guess about benchmarks."""
-Settings = Mapping[str, Mapping[str, Any]]
-"""The values of an axis; the first one is the baseline's."""
-_LARGEST: Final = 1 << 20
-"""Largest source file that is searched for `cfg`, in bytes."""
-_MOST_FEATURES: Final = 8
-"""Values of the proposed axis of further features."""
 _NOUNS: Final = {
     "package": (PhraseCode.PACKAGE, PhraseCode.PACKAGES),
     "bin": (PhraseCode.BINARY, PhraseCode.BINARIES),
 }
 _PATH: Final = re.compile(r"(?!-)[^{}]*(?:/|\.[A-Za-z]\w*$)")
 """An argument that looks like the name of a file: it has a slash or a suffix, and no braces."""
-_CRATE: Final = re.compile(r"[A-Za-z][\w-]*", re.ASCII)
-_FAST: Final = {"lto": "off", "codegen-units": 16}
-_SLOW: Final = {"lto": "fat", "codegen-units": 1}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CrateOptions(CrateSelection):
     """The options of ``benchctl init``. `words` are the words after ``--``, if it was given.
 
-    `registry` is a released crate in place of `crate`, such as ``ripgrep@14.1.0``.
+    `registry` is a released crate in place of `crate`, such as ``ripgrep`` or ``ripgrep@14.1.0``.
     """
 
     folder: Path
@@ -100,16 +87,14 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
         MachineError: cargo cannot be started.
     """
     draft = Draft()
+    release: Release | None = None
     if options.registry is not None:
-        name, version = _release_of(options)
-        require_linux()
-        with Launcher() as launcher:
-            root = cache_root() / "registry"
-            released = sources.fetch(launcher, environment(), root, name, version)
-        crate, owner = crate_folder(released.folder), f"{name} {version}"
-        draft.guesses.append(
-            ("crate", phrase_of(PhraseCode.OF_SOURCE, name, version, released.source))
-        )
+        if options.crate is not None or options.package is not None:
+            raise unfit("BX124.release-and-crate")
+        release = fetch_release(options.registry)
+        crate, owner = crate_folder(release.folder), f"{release.name} {release.version}"
+        text = phrase_of(PhraseCode.OF_SOURCE, release.name, release.version, release.source)
+        draft.guesses.append(("crate", text))
     else:
         crate = crate_folder(options.crate)
         owner = str(crate)
@@ -121,7 +106,7 @@ def draft_scenario(options: CrateOptions, ask: Ask | None) -> Draft:
         text = phrase_of(PhraseCode.BENCHES_LEFT_OUT, ", ".join(benches))
         draft.guesses.append((BENCHES, text))
     words, path = _command(binary, options, ask)
-    _add_text(draft, options, package, binary, words, path)
+    _add_text(draft, options, package, binary, words, path, release)
     return draft
 
 
@@ -130,11 +115,14 @@ def choose_package(
 ) -> tuple[Package, str]:
     """Return the package to build of the crate or workspace in a folder, and why it was chosen.
 
-    Raises `UsageError`, BX124: it has no such package, or several. `owner` begins the message.
+    Raises `UsageError`, BX124: it has no such package, or several. `owner` begins the message: the
+    folder, or a released crate.
     """
     usable = {package.name: package for package in read_packages(crate) if package.bins}
     with_bin = [name for name, package in usable.items() if binary in package.bins]
     names = sorted((given is None and with_bin) or usable)
+    if not names:
+        raise no_targets(crate, owner)
     default = [name for name in names if usable[name].default]
     given = given or next((n for n in names if usable[n].folder == crate), None)
     only = default[0] if len(default) == 1 else None
@@ -142,25 +130,44 @@ def choose_package(
     return usable[name], note
 
 
+def no_targets(crate: Path, owner: str, missing: PhraseCode = PhraseCode.PACKAGE) -> UsageError:
+    """Return the error for a crate without a binary. `owner` is its folder, or a released crate."""
+    released, one = owner != str(crate), phrase_of(missing)
+    benches, package = not released and _has_benches(crate), ""
+    if not released and not benches:
+        member = next((name for name in _members(crate) if _has_benches(crate, name)), None)
+        benches, package = member is not None, f" --package {member}" if member else ""
+    return unfit(
+        "BX124.no-targets",
+        owner=owner,
+        one=one,
+        released=released,
+        benches=benches,
+        package=package,
+        alone=not released and not benches,
+    )
+
+
+def _has_benches(crate: Path, package: str | None = None) -> bool:
+    try:
+        return bool(read_crate(crate, package).benches)
+    except CrateMissing:
+        return False
+
+
+def _members(crate: Path) -> Sequence[str]:
+    """Return the packages of a workspace whose root is not a package."""
+    try:
+        read_crate(crate)
+    except CrateMissing as missing:
+        return missing.known
+    return ()
+
+
 def choose_binary(package: Package, given: str | None, ask: Ask | None = None) -> tuple[str, str]:
     """Return the binary of a package, and why it was chosen. Raises `UsageError`, BX124."""
     default = package.default_run or (package.name if package.name in package.bins else None)
     return _choose("bin", package.name, sorted(package.bins), given, default, ask)
-
-
-def _release_of(options: CrateOptions) -> tuple[str, str]:
-    """Return name and version of `registry`. Raises `UsageError` (BX124): it is not NAME@VERSION."""
-    text = options.registry or ""
-    name, at, version = text.partition("@")
-    try:
-        version = scalars.version(version)
-    except scalars.Refused:
-        at = ""
-    if not at or not _CRATE.fullmatch(name):
-        raise unfit("BX124.not-a-release", text=text, name=name or "NAME")
-    if options.crate is not None or options.package is not None:
-        raise unfit("BX124.release-and-crate")
-    return name, version
 
 
 def _choose(
@@ -174,8 +181,6 @@ def _choose(
     """Return the name for ``--package`` or ``--bin``, and the reason. `owner` has them."""
     one, several = map(phrase_of, _NOUNS[option])
     known, package = ", ".join(names), option == "bin"
-    if not names:
-        raise unfit("BX124.no-targets", owner=owner, package=package, one=one)
     if given is not None:
         if given not in names:
             raise unfit(
@@ -236,65 +241,6 @@ def _command(binary: str, options: CrateOptions, ask: Ask | None) -> tuple[list[
     return words, path
 
 
-def _axes(package: Package, binary: str, draft: Draft) -> tuple[str, dict[str, Settings]]:
-    """Return the question and the axes: one to measure, and others to propose as comments."""
-    features = package.features
-    axes: dict[str, Settings] = {}
-    grouped: set[str] = set()
-    for group in feature_groups.groups(features, _sources(package.folder / "src")):
-        grouped |= set(group.features.values())
-        values = feature_groups.settings(group, features)
-        names = ", ".join(values or group.features)
-        text = phrase_of(PhraseCode.ALTERNATIVES, names, phrase(group.reason))
-        if values:
-            axes[group.axis] = values
-        else:
-            text = phrase_of(PhraseCode.NEEDED_ALTERNATIVES, text)
-        draft.guesses.append((group.axis, text))
-    for allocator in filter(None, map(feature_groups.allocator_of, package.dependencies)):
-        text = phrase_of(PhraseCode.IS_DEPENDENCY, allocator)
-        draft.guesses.append((feature_groups.ALLOCATOR, text))
-    question = phrase_of(PhraseCode.LINK_TIME, binary)
-    if axes:
-        question = phrase_of(PhraseCode.WHICH_VALUE, next(iter(axes)), binary)
-    release = _release(package.root / "Cargo.toml")
-    keys = {key: release[key] for key in _SLOW if key in release}
-    text = ", ".join(f"{key} = {json.dumps(value)}" for key, value in keys.items())
-    text = text or phrase_of(PhraseCode.DEFAULT_SETTINGS)
-    draft.guesses.append(("profile", phrase_of(PhraseCode.RELEASE_WITH, text)))
-    slow = release.get("lto") in {True, "fat"} or release.get("codegen-units") == 1
-    other = {"fast-build": {"profile": _FAST}} if slow else {"fat-lto": {"profile": _SLOW}}
-    axes["profile"] = {"release": {}, **other}
-    included = feature_groups.closure(features, ["default"])
-    included |= {item for items in features.values() for item in items}
-    included |= {n for n in features if feature_groups.closure(features, [n]) & grouped}
-    if rest := [name for name in features if name not in included][:_MOST_FEATURES]:
-        axes["features"] = {"default": {}, **{name: {"features": [name]} for name in rest}}
-    measured, *proposed = axes
-    baseline, *rest = axes[measured]
-    text = ", ".join((f"{baseline} (baseline)", *rest))
-    draft.guesses.append(("axis", phrase_of(PhraseCode.WITH_VALUES, measured, text)))
-    if proposed:
-        code = PhraseCode.MORE_AXIS if len(proposed) == 1 else PhraseCode.MORE_AXES
-        draft.guesses.append(("more", phrase_of(code, ", ".join(proposed))))
-    return question, axes
-
-
-def _release(manifest: Path) -> dict[str, Any]:
-    """Return the profile `release`; it is empty if Python cannot read the manifest, unlike cargo."""
-    release: dict[str, Any] = {}
-    with contextlib.suppress(OSError, ValueError):
-        profiles = tomllib.loads(manifest.read_text(encoding="utf-8-sig")).get("profile", {})
-        release = profiles.get("release", release)
-    return release
-
-
-def _sources(folder: Path) -> Iterable[str]:
-    for path in sorted(folder.rglob("*.rs")):
-        with contextlib.suppress(OSError):
-            yield read_regular(path, _LARGEST).decode(errors="replace")
-
-
 def _add_text(
     draft: Draft,
     options: CrateOptions,
@@ -302,10 +248,11 @@ def _add_text(
     binary: str,
     words: list[str],
     path: Path | None,
+    release: Release | None,
 ) -> None:
     """Add the name, the text and the remaining guesses. Relative paths start at `options.folder`."""
     folder = options.folder.resolve()
-    question, axes = _axes(package, binary, draft)
+    question, axes = axes_of(package, binary, release, draft.guesses)
     files = (place / name for place in (package.folder, package.root) for name in TOOLCHAIN)
     if toolchain := next((file for file in files if file.is_file()), None):
         text = phrase_of(PhraseCode.TOOLCHAIN_OF, os.path.relpath(toolchain))
@@ -330,8 +277,10 @@ def _add_text(
         text = phrase_of(PhraseCode.AS_STDIN, str(path)) if len(input_lines) > 1 else str(path)
         draft.guesses.append(("input", text))
     source = [f"crate: {flow(os.path.relpath(package.folder, folder))}"]
-    if options.registry is not None:
-        source = [f"registry: {flow(package.name)}", f"version: {flow(package.version)}"]
+    if release is not None:
+        source = [f"registry: {flow(package.name)}"]
+        if not release.compared:
+            source.append(f"version: {flow(package.version)}")
     worker = [*source, f"bin: {flow(binary)}"]
     default = feature_groups.closure(package.features, ["default"])
     if required := [item for item in package.bins[binary] if item not in default]:
@@ -339,13 +288,13 @@ def _add_text(
     (axis, values), *others = axes.items()
     if "fast-build" in axes["profile"] and axis != "profile":
         worker.append("# To explore, with shorter builds and other times:")
-        worker.append(f"# profile: {flow(_FAST)}")
-    axis_lines = _axis(axis, values)
+        worker.append(f"# profile: {flow(FAST)}")
+    axis_lines = lines_of(axis, values)
     if others:
         axis_lines += [
             "# More axes. Every combination is built and measured. If you enable an axis, add its",
             "# first value to `baseline`.",
-            *(f"# {line}" for other in others for line in _axis(*other)),
+            *(f"# {line}" for other in others for line in lines_of(*other)),
         ]
     draft.name = binary.lstrip("-_") or "scenario"
     template = Template((assets.template_dir() / "crate.yaml").read_text(encoding="utf-8"))
@@ -361,7 +310,3 @@ def _add_text(
         input="\n".join(input_lines)
         or '# input: {file: ../data.txt}  # {input} in `command`, or below: stdin: "{input}"',
     )
-
-
-def _axis(name: str, values: Settings) -> list[str]:
-    return [f"{name}:", *(f"  {flow(key)}: {flow(value)}" for key, value in values.items())]

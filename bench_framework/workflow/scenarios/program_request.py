@@ -7,8 +7,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from bench_framework.errors import UsageError
 from bench_framework.execution.build.messages import Package
-from bench_framework.model.phrases import Phrase, PhraseCode
+from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.invocation import CrateSelection
 from bench_framework.scenario.document import suggest
 from bench_framework.scenario.feature_groups import closure
@@ -17,6 +18,7 @@ from bench_framework.workflow.scenarios.crate_scenario import (
     choose_binary,
     choose_package,
     crate_above,
+    no_targets,
 )
 from bench_framework.workflow.scenarios.request import (
     PLACEHOLDER,
@@ -84,12 +86,14 @@ class ProgramRequest(Request, CrateSelection):
         Raises `UsageError`: BX122, no crate was found; BX124, it has no such package, or several.
         """
         folder = self.crate_folder()
-        package, _ = choose_package(folder, str(folder), self.package, self.binary)
-        if self.package is None and folder not in (package.folder, package.root):
-            # A member of a workspace is meant, and not another one that has a binary.
-            raise unfit(
-                "BX124.no-targets", owner=folder, package=False, one=Phrase(PhraseCode.BINARY)
-            )
+        try:
+            package, _ = choose_package(folder, str(folder), self.package, self.binary)
+            if self.package is None and folder not in (package.folder, package.root):
+                # A member of a workspace is meant, and not another one that has a binary.
+                raise no_targets(folder, str(folder), PhraseCode.BINARY)
+        except UsageError as error:
+            error.amend("BX124.of-program")
+            raise
         return package
 
     @property
@@ -105,8 +109,9 @@ class ProgramRequest(Request, CrateSelection):
         features = self.built.features
         for name in self.listed:
             if name not in features and "/" not in name:
-                names = ", ".join(sorted({*features} - {_DEFAULT}))
-                raise unfit("BX122.no-feature", name=name, names=names)
+                known = sorted({*features} - {_DEFAULT})
+                near, names = suggest(name, known), ", ".join(known)
+                raise unfit("BX122.no-feature", name=name, near=near, names=names)
         return features
 
     def defaults(self) -> Mapping[str, Any]:

@@ -92,7 +92,11 @@ def test_the_time_per_iteration_is_judged_and_outputs_are_not_compared(loads: Lo
     ("text", "message", "fix"),
     [
         ("worker: {crate: c, bench: nammed}", "crate `c` has no bench target `nammed`", "did you"),
-        ("worker: {crate: c, bench: needs_nightly}", "requires features: nightly", "add them to"),
+        (
+            "worker: {crate: c, bench: needs_nightly}",
+            "requires features: nightly",
+            "enable them with -S 'worker.features=[nightly]'",
+        ),
         ("worker: {crate: c, bench: all, bin: c}", "`bin` has no effect with `bench`", "remove"),
         ("worker: {command: [x], bench: all}", "`bench` needs `crate`", "remove"),
         ("worker: {registry: c, version: 1.0.0, bench: a}", "`bench` needs `crate`", "remove"),
@@ -123,8 +127,28 @@ def test_a_mistake_about_benchmarks_has_its_own_message(
     assert (matching[0].fix or "").startswith(fix)
 
 
+MANIFEST_WITH_FEATURES = """[package]
+name = "d"
+version = "0.1.0"
+[features]
+a = []
+b = []
+[[bench]]
+name = "sum"
+required-features = ["a", "b"]
+"""
+
+
 def test_a_crate_without_bench_targets_is_refused(refuses: Refuses, tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "Cargo.toml").write_text('[package]\nname = "d"\nversion = "0.1.0"\n')
     (problem,) = refuses("worker: {crate: d, bench: all}\n", head=HEAD).problems
     assert problem.message == "crate `d` has no bench target"
+    assert problem.fix == "add a benchmark of criterion, divan or libtest in benches/"
+    write_files(tmp_path, {"d/src/main.rs": ""})
+    (problem,) = refuses("worker: {crate: d, bench: all}\n", head=HEAD).problems
+    assert "or measure a binary (d): `benchctl init -- ARGS`" in str(problem.fix)
+    write_files(tmp_path, {"d/Cargo.toml": MANIFEST_WITH_FEATURES})
+    (problem,) = refuses("worker: {crate: d, bench: all}\n", head=HEAD).problems
+    assert str(problem.fix).startswith("enable them with -S 'worker.features=[a,b]'")
+    assert "benches/" not in str(problem.fix)

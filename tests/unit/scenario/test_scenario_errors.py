@@ -16,6 +16,7 @@ from bench_framework.scenario.checks import derived, matrix
 from bench_framework.scenario.load import Scenario, load, render
 from bench_framework.scenario.plan import expand
 from bench_framework.text.errors import explanations
+from tests.files import write_files
 
 Loads = Callable[..., Scenario]
 Refuses = Callable[..., ScenarioError]
@@ -125,7 +126,17 @@ class TestFiles:
         (tmp_path / "sort.yaml").write_text("version: 1\n")
         with pytest.raises(ScenarioError) as caught:
             load(tmp_path / "sort.yml")
-        assert caught.value.problems[0].fix == "did you mean `sort.yaml`?"
+        assert caught.value.problems[0].fix == f"did you mean `{tmp_path / 'sort.yaml'}`?"
+
+    def test_a_file_in_a_folder_below_is_suggested(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_files(tmp_path, {"bench/sort.yaml": ""})
+        monkeypatch.chdir(tmp_path)
+        for name in ("sort.yaml", "bench/srt.yaml", "results/sort.yml"):
+            with pytest.raises(ScenarioError) as caught:
+                load(Path(name))
+            assert caught.value.problems[0].fix == "did you mean `bench/sort.yaml`?"
 
     def test_a_folder(self, tmp_path: Path) -> None:
         assert self.only(tmp_path) == ("BC003", f"`{tmp_path}` is a folder")

@@ -7,11 +7,13 @@ import string
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
+import typer
 
 from bench_framework import errors
+from bench_framework.cli.app import app
 from bench_framework.errors import BenchError, ScenarioError, UsageError
 from bench_framework.text.errors import entry_of, error_text, explanations, table
 
@@ -214,3 +216,29 @@ def test_an_error_is_the_same_after_a_way_through_another_process() -> None:
     error = UsageError("BX107.histories-no-metric", details=(("a", "b"),), metric="m", medians="x")
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), vars(copy)) == (UsageError, str(error), vars(error))
+
+
+COMMAND_IN_TEXT: Final = re.compile(r"(`)?\bbenchctl ((?:[a-z]+ ?)+)([^`;]*)")
+OPTION: Final = re.compile(r"(?<!\S)--?[a-z][a-z-]*")
+ARGUMENTS: Final = re.compile(r"(?<!\S)--(?!\S)")
+
+
+def test_commands_in_texts_exist_with_their_options() -> None:
+    root: Any = typer.main.get_command(app)
+    names = 0
+    for key, entry in entries().items():
+        for match in COMMAND_IN_TEXT.finditer(" ".join(entry.get(name, "") for name in TEXTS)):
+            command = root
+            for word in match[2].split():
+                if word not in getattr(command, "commands", ()):
+                    break
+                command = command.commands[word]
+            if command is root:
+                assert not match[1], (key, match[0])  # a sentence about benchctl
+                continue
+            names += 1
+            parameters = [*root.params, *command.params]
+            known = {name for part in parameters for name in (*part.opts, *part.secondary_opts)}
+            given = OPTION.findall(ARGUMENTS.split(match[3])[0])
+            assert {*given} <= known | {"--help"}, (key, match[0])
+    assert names

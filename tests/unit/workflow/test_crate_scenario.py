@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from bench_framework.errors import UsageError
-from bench_framework.execution.build.messages import Package
+from bench_framework.execution.build.messages import Dependency, Package
+from bench_framework.execution.build.platforms import Platform
 from bench_framework.scenario.load import load
 from bench_framework.scenario.plan import expand
-from bench_framework.workflow.scenarios import crate_scenario
+from bench_framework.workflow.scenarios import crate_axes, crate_scenario
 from bench_framework.workflow.scenarios.crate_scenario import (
     Ask,
     CrateOptions,
     Draft,
     draft_scenario,
 )
+from tests.files import write_files
 
 RELEASE = "[workspace]\n[profile.release]\nlto = true\ncodegen-units = 1\n"
 FEATURES = {"default": ("gzip",), "gzip": (), "jemalloc": (), "simd": (), "tls": ("dep:tls",)}
@@ -76,7 +78,9 @@ def variants(text: str) -> list[str]:
 
 
 def test_the_scenario_measures_one_axis_and_proposes_others(packages: dict[str, Any]) -> None:
-    packages["tool"] = package("tool", "tool", features=FEATURES, dependencies=("mimalloc",))
+    packages["tool"] = package(
+        "tool", "tool", features=FEATURES, dependencies=(Dependency("mimalloc"),)
+    )
     draft, guesses = drafted(words=["--count", "data.txt"])
     assert draft.name == "tool"
     assert variants(draft.text)[:2] == ["system", "jemalloc"]
@@ -118,6 +122,64 @@ def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> No
     axes = re.sub(r"^  # (?=profile|features|  )", "  ", axes, flags=re.MULTILINE)
     axes = axes.replace(": system}", ": system, profile: release, features: default}")
     assert len(variants(f"{head}axes:{axes}")) == 2 * 2 * 3
+
+
+ONLY_MUSL = 'cfg(all(target_env = "musl", target_pointer_width = "64"))'
+
+
+@pytest.mark.parametrize(
+    ("condition", "met"),
+    [
+        ("x86_64-unknown-linux-gnu", True),
+        ("x86_64-unknown-linux-musl", False),
+        ("cfg(unix)", True),
+        ("cfg(not(windows))", True),
+        (ONLY_MUSL, False),
+        ('cfg(all(not(any(windows, target_env = "msvc")), target_pointer_width = "64"))', True),
+        ('cfg(any(target_os = "macos", all()))', True),
+        ("cfg(any())", False),
+        ("cfg(unix", False),
+    ],
+)
+def test_the_condition_of_a_dependency_is_that_of_rustc(condition: str, met: bool) -> None:
+    settings = 'unix\ntarget_env="gnu"\ntarget_os="linux"\ntarget_pointer_width="64"'
+    platform = Platform("x86_64-unknown-linux-gnu", frozenset(settings.splitlines()))
+    assert platform.meets(condition) is met
+
+
+def test_an_allocator_of_other_platforms_is_no_alternative(
+    packages: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    platform = Platform("x86_64-unknown-linux-gnu", frozenset({"unix"}))
+    monkeypatch.setattr(crate_axes, "platform_of", lambda _: platform)
+    features = {"jemalloc": ("dep:jemallocator",), "simd": (), "full": ("jemalloc", "simd")}
+    dependency = Dependency("jemallocator", optional=True, condition=ONLY_MUSL)
+    packages["tool"] = package("tool", "tool", features=features, dependencies=(dependency,))
+    draft, guesses = drafted(words=[])
+    other = f"jemallocator is a dependency on other platforms only: {ONLY_MUSL}"
+    assert guesses["allocator"] == other
+    assert guesses["more"].startswith("features, allocator: ")
+    assert "features: [full]" in draft.text
+    assert "features: [jemalloc]" not in draft.text
+    here = Dependency("jemallocator", optional=True, condition="cfg(unix)")
+    packages["tool"] = package("tool", "tool", features=features, dependencies=(here,))
+    assert variants(drafted(words=[])[0].text)[:2] == ["system", "jemalloc"]
+    # On an unknown platform, the condition may hold.
+    monkeypatch.setattr(crate_axes, "platform_of", lambda _: None)
+    packages["tool"] = package("tool", "tool", features=features, dependencies=(dependency,))
+    assert variants(drafted(words=[])[0].text)[:2] == ["system", "jemalloc"]
+
+
+def test_allocators_are_preloaded_into_a_program_that_has_none(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool", "tool")
+    text = drafted(words=[])[0].text
+    head, axes = text.split("axes:")
+    axes = re.sub(r"^  # (?=allocator|  )", "  ", axes, flags=re.MULTILINE)
+    axes = axes.replace("{profile: release}", "{profile: release, allocator: system}")
+    assert len(variants(f"{head}axes:{axes}")) == 2 * 3
+    has_one = (Dependency("mimalloc"),)
+    packages["tool"] = package("tool", "tool", dependencies=has_one)
+    assert "preload-allocator" not in drafted(words=[])[0].text
 
 
 def test_a_feature_that_includes_others_is_proposed_in_their_place(
@@ -226,7 +288,15 @@ def test_what_is_missing_or_wrong_is_refused(packages: dict[str, Any]) -> None:
     assert "is not a crate" in refused(crate=Path("tool/src"))
     packages["tool"] = package("tool")
     assert "src/bin/measure.rs" in refused(words=[])
-    assert "benchctl gate --bench all, or benchctl init" in refused(words=[])
+    assert "or a benchmark of criterion, divan or libtest in benches/" in refused(words=[])
+
+
+def test_the_benchmarks_of_a_crate_without_a_binary_are_named(packages: dict[str, Any]) -> None:
+    packages["tool"] = package("tool")
+    write_files(Path(), {"Cargo.toml": '[workspace]\nmembers = ["*"]\n', "tool/benches/sum.rs": ""})
+    of_member = "benchctl gate --bench all --package tool, or benchctl init --package tool without"
+    assert of_member in refused(words=[])
+    assert "benchctl gate --bench all, or benchctl init" in refused(words=[], crate=Path("tool"))
 
 
 def test_the_toolchain_file_precedes_the_rust_version(packages: dict[str, Any]) -> None:

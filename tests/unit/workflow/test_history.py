@@ -187,6 +187,13 @@ def test_two_records_are_listed_without_changes(tmp_path: Path, plan: Plan) -> N
     assert "benchctl compare @prev @last" in " ".join(run(tmp_path, "demo").split())
 
 
+def test_one_record_is_not_compared_with_another(tmp_path: Path, plan: Plan) -> None:
+    write(tmp_path, plan, [11])
+    page = " ".join(run(tmp_path, "demo").split())
+    assert "@prev" not in page
+    assert "--backfill measures earlier commits" in page
+
+
 def test_configurations_and_metrics_are_selected(tmp_path: Path, plan: Plan) -> None:
     write(tmp_path, plan)
     result = document(tmp_path, "demo", "-k", "engine=rayon")

@@ -11,6 +11,7 @@ from bench_framework.cli.app import run_command_line
 from bench_framework.errors import MachineError, UsageError
 from bench_framework.workflow.run_options import find_scenario
 from bench_framework.workflow.scenarios.new_files import start_folder
+from tests.files import write_files
 
 
 def test_every_bundled_scenario_has_its_name_with_hyphens_or_underscores() -> None:
@@ -25,6 +26,58 @@ def test_the_nearest_name_is_suggested() -> None:
     with pytest.raises(UsageError, match="no bundled scenario named word-tall") as raised:
         find_scenario("word-tall")
     assert "word-tally" in str(raised.value.fix)
+
+
+SORT = """version: 1
+name: sort
+question: Is b faster?
+worker: {command: [sort]}
+axes: {arm: [a, b]}
+command: ["{bin}", "{arm}"]
+baseline: {arm: a}
+"""
+
+
+def test_a_scenario_in_a_folder_below_is_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_files(tmp_path, {"bench/sort.yaml": SORT, ".github/smoke.yaml": ""})
+    monkeypatch.chdir(tmp_path)
+    for name in ("sort", "srt", "sort.yaml"):
+        assert run_command_line(["run", name]) == 2
+        assert "did you mean `bench/sort.yaml`?" in capsys.readouterr().err, name
+    assert run_command_line(["run", "smoke"]) == 2
+    assert "smoke.yaml" not in capsys.readouterr().err
+    for words in (["gate", "sort"], ["report", "sort"], ["history", "bench/sort.yaml"]):
+        assert run_command_line(words) == 2
+        text = capsys.readouterr().err
+        assert "measure the scenario first: benchctl run bench/sort.yaml\n" in text, words
+
+
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        ("gate --bench all", "run the command in the folder of a crate"),
+        ("bisect --bench all --good v1", "run the command in the folder of a crate"),
+        ("ablate -- x", "use --crate FOLDER"),
+        ("init -- x", "use --crate FOLDER"),
+        ("gate --base v1", "benchctl gate --base v1 --bench all"),
+        ("import x", "`benchctl help import`"),
+        ("baseline show old", "`benchctl baseline save old`"),
+        ("baseline compare parse@old", "`benchctl baseline save old parse`"),
+    ],
+)
+def test_an_error_in_an_empty_folder_has_a_next_step(
+    command: str,
+    fix: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command_line(command.split()) == 2
+    assert fix in " ".join(capsys.readouterr().err.split())
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("name", ["", " "])

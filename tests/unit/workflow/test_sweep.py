@@ -1,5 +1,6 @@
 """Tests of the scenarios that `benchctl sweep` and `benchctl ablate` write."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -225,6 +226,29 @@ def test_an_ablation_needs_known_features_of_one_package() -> None:
         with pytest.raises(UsageError) as error:
             ablated(features, **options)
         assert text in error.value.message
+
+
+def test_the_features_of_a_crate_are_listed_or_its_profiles_proposed(
+    crate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError) as error:
+        ablated("")
+    assert str(error.value.fix).startswith("add --features, with one or more of ")
+    with pytest.raises(UsageError) as error:
+        ablated("smid")
+    assert "did you mean `simd`?" in str(error.value.fix)
+    plain = Package("toy", "1.0.0", crate, crate, True, {"toy": ()}, None, {}, (), None)
+    monkeypatch.setattr(crate_scenario, "read_packages", lambda _: (plain,))
+    proposed = "PROFILE:lto=off,fat"
+    with pytest.raises(UsageError) as error:
+        ablated("")
+    assert str(error.value.fix).partition(" -- ")[0].endswith(f"benchctl sweep {proposed}")
+    assert len(swept(proposed, command="{bin}").builds) == 2
+    library = replace(plain, bins={})
+    monkeypatch.setattr(crate_scenario, "read_packages", lambda _: (library,))
+    with pytest.raises(UsageError, match="has no package with a binary") as error:
+        ablated("simd")
+    assert error.value.effect == "nothing was measured"
 
 
 def test_the_package_of_a_workspace_is_chosen_as_for_a_new_scenario(
