@@ -18,6 +18,7 @@ from bench_framework.report.context import ReportData
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
 from bench_framework.report.render.widths import (
     COMMAND,
+    QUOTED,
     decimal_width,
     is_number,
     visible,
@@ -293,6 +294,11 @@ def _marked_up(text: str) -> Markup:
     return trusted(_INTERVAL.sub(r'<span class="ci">\g<0></span>', code))
 
 
+def _quoted(text: str) -> Markup:
+    """Escape a question. What its author put between backticks becomes code."""
+    return trusted(QUOTED.sub(r"<code>\1</code>", str(escape(visible(text)))))
+
+
 def trusted(text: str) -> Markup:
     """Mark text as safe: it is generated here, or escaped for its place."""
     return Markup(text)  # noqa: S704 -- templates, drawings and JSON made safe above
@@ -306,6 +312,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "headed": headed,
     "lines": _lines,
     "marked_up": _marked_up,
+    "quoted": _quoted,
     "drawings": drawings,
 }
 """Filters for the templates of a page."""

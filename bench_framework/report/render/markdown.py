@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from bench_framework.report.blocks import Cell, Code, Column, Document, Place, Row
 from bench_framework.report.render.templates import CONTEXT_VERSION, MARKS, Templates
-from bench_framework.report.render.widths import COMMAND, visible, visible_lines
+from bench_framework.report.render.widths import COMMAND, QUOTED, visible, visible_lines
 from bench_framework.text.numbers import format_clock
 
 MOST_COMMENT: Final = 60_000
@@ -48,6 +48,14 @@ def escape_start(text: str) -> str:
     if not start.isdigit():
         return f"{space}\\{start}{escape(rest)}"
     return f"{space}{start}\\{escape(rest)}" if rest else start
+
+
+def _quoted(text: str) -> Markup:
+    """Escape a question. What its author put between backticks becomes code."""
+    before, quote, after = QUOTED.split(text, 1) if QUOTED.search(text) else (text, "", "")
+    if not quote:
+        return Markup(escape(text))  # noqa: S704 -- escaped for Markdown
+    return Markup(escape(before) + code_span(quote)) + _quoted(after)  # noqa: S704 -- escaped
 
 
 def code_span(text: str) -> str:
@@ -112,6 +120,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "rule": _rule,
     "start": _start,
     "quote": _quote,
+    "quoted": _quoted,
 }
 """Filters for the templates."""
 

@@ -16,6 +16,8 @@ _ACTIVE: Final = re.compile(f"[{ACTIVE}\ufffe\uffff]")
 COMMAND: Final = re.compile(r"`((?:benchctl |--)[^`|\r\n]*[^`|\s])`")
 """A command or an option that a sentence quotes. A bar would end the cell of a Markdown table."""
 
+QUOTED: Final = re.compile(r"`([^`\r\n]+)`")
+
 
 def visible(text: str) -> str:
     """Return one line with an escape for each active character, such as U+202E."""

@@ -282,6 +282,14 @@ def test_markdown_prints_names_as_they_are(raw: str, escaped: str) -> None:
     assert escape(raw) == escaped
 
 
+def test_backticks_of_a_question_are_code(document: Document, data: ReportData) -> None:
+    with_code = replace(document, question="Is `a <b>` faster than `c_d`, or `e?")
+    text = markdown.render(with_code, Templates())
+    assert "\n# Is `a <b>` faster than `c_d`, or \\`e?\n" in text
+    page = html.render(with_code, data, Templates(), {})
+    assert "<h1>Is <code>a &lt;b&gt;</code> faster than <code>c_d</code>, or `e?</h1>" in page
+
+
 def test_markdown_lines_cannot_begin_a_block() -> None:
     assert escape_start("# title") == "\\# title"
     assert escape_start("1. item") == "1\\. item"
