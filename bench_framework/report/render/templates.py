@@ -6,7 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateSyntaxError  # noqa: TID251 -- the door
+from jinja2 import (  # noqa: TID251 -- the door
+    BytecodeCache,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    TemplateSyntaxError,
+)
+from jinja2.bccache import Bucket  # noqa: TID251 -- the door
 from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: TID251 -- the door
 
 from bench_framework import assets
@@ -28,6 +35,24 @@ REPLACEABLE: Final = (
     "partials/blocks.html.j2",
     "partials/blocks.md.j2",
 )
+
+
+class _Compiled(BytecodeCache):
+    """Shipped templates that this process has compiled: pages share them, and a suite has pages of many records."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, tuple[str, Any]] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        checksum, code = self._codes.get(bucket.key, ("", None))
+        if checksum == bucket.checksum:
+            bucket.code = code
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        self._codes[bucket.key] = (bucket.checksum, bucket.code)
+
+
+_COMPILED: Final = _Compiled()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +99,8 @@ class Templates:
         kind = Environment if self.custom is None else ImmutableSandboxedEnvironment
         environment = kind(
             loader=FileSystemLoader(self._folders),
+            # The templates of a user run in another environment.
+            bytecode_cache=_COMPILED if self.custom is None else None,
             # All output is escaped for its format, unless a filter marks it as safe.
             autoescape=True,
             finalize=finalize,

@@ -71,6 +71,14 @@ def test_one_file_replaces_one_template(
     assert markdown.render(document, custom) == "2 search-matrix\n"
 
 
+def test_a_shipped_template_is_compiled_once(
+    document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = markdown.render(document, Templates())
+    monkeypatch.setattr("jinja2.Environment.compile", lambda *_, **__: pytest.fail("compiled"))
+    assert markdown.render(document, Templates()) == first
+
+
 @pytest.mark.parametrize(
     ("text", "line", "cause"),
     [
