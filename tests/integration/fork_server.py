@@ -17,12 +17,20 @@ import sys
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import get_args
 
 import bench_framework
+from bench_framework.model.plan.plan import Plan
+from bench_framework.model.record.profile import Profile
+from bench_framework.model.record.run import Host
+from bench_framework.scenario.load import load
+from bench_framework.store import wire
+from bench_framework.store.judged import Judged
 from bench_framework.workflow.records.embedded_runs import publish
 
 LARGEST_MESSAGE = 1 << 20
 EXAMPLE = Path(__file__).parents[2] / "results" / "examples" / "nvme"
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "quickstart.yaml"
 ALSO = ("matplotlib.backends.backend_agg", "matplotlib.backends.backend_svg")
 """Modules that benchctl, or a library that it uses, imports inside functions."""
 
@@ -36,6 +44,10 @@ def import_everything() -> None:
         except ImportError:
             continue
     render_an_example()
+    # What reads a scenario, and reads and writes the files of a record, is created when it is needed first.
+    load(SCENARIO)
+    for kind in (*get_args(wire._KINDS), wire._TAGGED, Judged, Plan, Host, Profile):
+        wire.adapter(kind)
     gc.collect()
     gc.freeze()  # so that no process copies the memory of these modules when it collects garbage
 
