@@ -22,7 +22,7 @@ SMALL = (
     "-S",
     "fixed.probe-seconds=1",
     "-S",
-    "measure.rounds=6",
+    "measure.rounds=2",
     "-S",
     "measure.until=rounds",
 )
