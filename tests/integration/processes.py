@@ -2,9 +2,11 @@
 
 import atexit
 import contextlib
+import hashlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +19,8 @@ from pathlib import Path
 from typing import IO, Any, Protocol, Self
 
 import pytest
+
+from bench_framework.execution.machine.host import cache_root
 
 ROOT = Path(__file__).parents[2]
 FAKES = ROOT / "tests" / "fakes"
@@ -56,30 +60,37 @@ def install_fake(name: str, path: Path) -> None:
     executable(path, f"#!{sys.executable} -IS\n" + (FAKES / name).read_text().partition("\n")[2])
 
 
+@cache
+def compiled_hyperfine() -> Path:
+    """Return the fake hyperfine, which is compiled if its source has changed."""
+    source = FAKES / "hyperfine.rs"
+    name = f"fake-hyperfine-{hashlib.sha256(source.read_bytes()).hexdigest()[:16]}"
+    path = cache_root(os.environ) / "tools" / name
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{name}-{os.getpid()}")
+        flags = ("-O", "-C", "strip=symbols", "--edition", "2024", "-o", str(part))
+        subprocess.run(["rustc", *flags, str(source)], check=True)
+        part.replace(path)
+    return path
+
+
+def install_hyperfine(path: Path) -> None:
+    """Copy the fake hyperfine."""
+    shutil.copy2(compiled_hyperfine(), path)
+
+
 def fake_hyperfine(folder: Path, rules: Sequence[Mapping[str, Any]], **more: Any) -> None:
     """Write the fake hyperfine and its script into a folder."""
     (folder / "script.json").write_text(json.dumps({"seed": 7, **more, "commands": rules}))
-    install_fake("hyperfine", folder / "hyperfine")
-
-
-SLOWER_PROGRAMS = """#!{python} -IS
-# Times depend on the program: one that contains the marker is slower. The fake does the rest.
-import os, shlex, sys
-if sys.argv[1:] != ["--version"]:
-    with open(shlex.split(sys.argv[-1])[0], "rb") as program:
-        slow = b"SLOWER" in program.read()
-    os.environ["BENCHCTL_FAKE_SCRIPT"] = {folder!r} + ("/slow.json" if slow else "/plain.json")
-os.execv({python!r}, [{python!r}, "-IS", {fake!r}, *sys.argv[1:]])
-"""
+    install_hyperfine(folder / "hyperfine")
 
 
 def fake_hyperfine_of_programs(folder: Path, slow_s: float) -> None:
     """Write a fake hyperfine by which a program with the text SLOWER takes longer than 50 ms."""
-    for name, wall in (("plain", 0.05), ("slow", slow_s)):
-        rules = {"seed": 7, "commands": [{"match": "", "wall_s": wall, "stdout": "42\n"}]}
-        (folder / f"{name}.json").write_text(json.dumps(rules))
-    words = {"folder": str(folder), "fake": str(FAKES / "hyperfine")}
-    executable(folder / "hyperfine", SLOWER_PROGRAMS.format(python=sys.executable, **words))
+    rule = {"match": "", "stdout": "42\n"}
+    slower = {**rule, "contains": "SLOWER", "wall_s": slow_s}
+    fake_hyperfine(folder, [slower, {**rule, "wall_s": 0.05}])
 
 
 def git(folder: Path, *words: str) -> str:

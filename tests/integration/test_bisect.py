@@ -18,11 +18,11 @@ import pytest
 from tests.documents import valid
 from tests.files import write_files
 from tests.integration.processes import (
-    FAKES,
     Done,
     Process,
     benchctl,
     commit,
+    compiled_hyperfine,
     executable,
     git,
     isolated,
@@ -55,8 +55,7 @@ if sys.argv[1:] != ["--version"]:
     with open(script, "w") as file:
         json.dump({{"commands": [rule]}}, file)
     os.environ["BENCHCTL_FAKE_SCRIPT"] = script
-with open({fake!r}) as file:
-    exec(compile(file.read(), {fake!r}, "exec"))
+os.execv({fake!r}, [{fake!r}, *sys.argv[1:]])
 """
 MANIFEST = '[package]\nname = "counter"\nversion = "0.1.0"\nedition = "2021"\n'
 LOCK = 'version = 3\n\n[[package]]\nname = "counter"\nversion = "0.1.0"\n'
@@ -106,7 +105,7 @@ class History:
         words = {
             "runs": str(path / "runs.json"),
             "count": str(path / "count"),
-            "fake": str(FAKES / "hyperfine"),
+            "fake": str(compiled_hyperfine()),
         }
         executable(path / "hyperfine", HYPERFINE.format(python=sys.executable, **words))
 

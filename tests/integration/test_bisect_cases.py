@@ -10,7 +10,16 @@ import pytest
 
 from tests.documents import valid
 from tests.files import write_files
-from tests.integration.processes import FAKES, Process, commit, executable, git, isolated, start
+from tests.integration.processes import (
+    FAKES,
+    Process,
+    commit,
+    compiled_hyperfine,
+    executable,
+    git,
+    isolated,
+    start,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -32,8 +41,7 @@ if sys.argv[1:] != ["--version"]:
     with open(script, "w") as file:
         json.dump({{"commands": [rule]}}, file)
     os.environ["BENCHCTL_FAKE_SCRIPT"] = script
-with open({fake!r}) as file:
-    exec(compile(file.read(), {fake!r}, "exec"))
+os.execv({fake!r}, [{fake!r}, *sys.argv[1:]])
 """
 SCENARIO = """
 version: 1
@@ -60,7 +68,7 @@ class Project:
         self.answer_with(noise)
 
     def answer_with(self, noise: float, broken: str = "no commit") -> None:
-        words = {"folder": str(self.path / "calls"), "fake": str(FAKES / "hyperfine")}
+        words = {"folder": str(self.path / "calls"), "fake": str(compiled_hyperfine())}
         text = HYPERFINE.format(python=sys.executable, noise=noise, broken=broken, **words)
         executable(self.path / "hyperfine", text)
 

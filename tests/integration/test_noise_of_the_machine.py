@@ -20,7 +20,7 @@ from bench_framework.execution.progress import Message, SilentObserver, Update
 from bench_framework.extensions.doctor import noise, reference_programs
 from bench_framework.extensions.doctor.noise import examine_noise
 from bench_framework.extensions.doctor.noise_rates import WindowVerdicts
-from tests.integration.processes import install_fake
+from tests.integration.processes import install_hyperfine
 
 BRIEF_S = 0.001
 """Shorter than a window, so that one window per program is measured."""
@@ -58,7 +58,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def fake(tmp_path: Path, alone: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Return a function that sets the rules of the fake hyperfine."""
     copy = tmp_path / "hyperfine"
-    install_fake("hyperfine", copy)
+    install_hyperfine(copy)
     monkeypatch.setenv("BENCHCTL_HYPERFINE", str(copy))
     monkeypatch.setenv("BENCHCTL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(noise, "FAMILIES", 5)

@@ -27,7 +27,7 @@ from bench_framework.model.record.run import Block, Build, Event, PreparedInput
 from bench_framework.model.result.interim import LookOutcome
 from bench_framework.store.records import Record
 from tests import build
-from tests.integration.processes import FAKES, ROOT, install_fake
+from tests.integration.processes import FAKES, ROOT, install_hyperfine
 
 WORKER = str(FAKES / "worker")
 
@@ -176,7 +176,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 def fake(tmp_path: Path, launcher: Launcher) -> Laboratory:
     """A laboratory with the fake hyperfine."""
     copy = tmp_path / "hyperfine"
-    install_fake("hyperfine", copy)
+    install_hyperfine(copy)
     # Without a cache of its own, a test could remove the copies of a session that another process measures.
     cache = str(tmp_path / "cache")
     env = {**host.environment(), "BENCHCTL_HYPERFINE": str(copy), "BENCHCTL_CACHE": cache}

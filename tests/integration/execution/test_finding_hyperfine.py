@@ -13,7 +13,7 @@ from bench_framework.execution import hyperfine
 from bench_framework.execution.process import Launcher
 from bench_framework.execution.progress import ToolInstall
 from tests.integration.execution.conftest import Recorder
-from tests.integration.processes import FAKES, executable
+from tests.integration.processes import executable
 
 NAME = f"{hyperfine.WHEEL.replace('-', '_')}-{hyperfine.WHEEL_VERSION}"
 Find = Callable[[], hyperfine.Hyperfine]
@@ -46,8 +46,7 @@ def find(env: dict[str, str], launcher: Launcher, progress: Recorder) -> Find:
 
 
 def program(version: str = "1.20.0") -> str:
-    text = (FAKES / "hyperfine").read_text(encoding="utf-8")
-    return text.replace("hyperfine 1.20.0", f"hyperfine {version}")
+    return f"#!/bin/sh\necho hyperfine {version}\n"
 
 
 def put(path: Path, version: str = "1.20.0") -> Path:
@@ -58,7 +57,7 @@ def put(path: Path, version: str = "1.20.0") -> Path:
 
 @pytest.fixture
 def wheel(tmp_path: Path, env: dict[str, str]) -> Path:
-    """A wheel with the fake hyperfine as the program."""
+    """A wheel with a program that prints its version."""
     path = tmp_path / "wheels" / f"{NAME}-py3-none-any.whl"
     about = f"Metadata-Version: 2.1\nName: {hyperfine.WHEEL}\nVersion: {hyperfine.WHEEL_VERSION}\n"
     files = {

@@ -35,9 +35,9 @@ from bench_framework.features import document, judge  # noqa: F401 -- loaded onc
 from bench_framework.report import figures  # noqa: F401 -- the same
 from bench_framework.store import finding, layout
 from bench_framework.workflow import cache
+from tests.integration.processes import executable, install_fake, install_hyperfine
 
 ROOT: Final = Path(__file__).resolve().parents[3]
-FAKES: Final = ROOT / "tests" / "fakes"
 NEVER: Final = 2**63
 STATE: Final = struct.Struct("3Q3q512s512s")
 """`struct state` of shim.c."""
@@ -88,12 +88,9 @@ class Box:
         (path / "attacked.yaml").write_text(scenario)
         script = {"seed": 7, "clock": "rounds", "commands": RULES}
         (path / "script.json").write_text(json.dumps(script))
-        for name in ("hyperfine", "perf"):
-            text = (FAKES / name).read_text().partition("\n")[2]
-            (path / "bin" / name).write_text(f"#!{sys.executable} -IS\n{text}")
-        (path / "prog").write_text("#!/bin/sh\necho 42\n")
-        for file in (path / "prog", *(path / "bin").iterdir()):
-            file.chmod(0o755)
+        install_hyperfine(path / "bin" / "hyperfine")
+        install_fake("perf", path / "bin" / "perf")
+        executable(path / "prog", "#!/bin/sh\necho 42\n")
         box.fail()
         return box
 

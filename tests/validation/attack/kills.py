@@ -266,7 +266,7 @@ def crate_box(path: Path, commits: int, slower_from: int) -> CrateBox:
     files = {
         "runs": path / "runs.json",
         "count": path.with_name(f"{path.name}-count"),
-        "fake": crate.FAKES / "hyperfine",
+        "fake": crate.compiled_hyperfine(),
     }
     words = {name: str(file) for name, file in files.items()}
     hyperfine = crate.HYPERFINE.format(python=sys.executable, **words)
