@@ -197,9 +197,8 @@ def integration(session: nox.Session) -> None:
 
 @nox.session
 def full(session: nox.Session) -> None:
-    """Run what the default leaves out: clippy, the workers with other features, tests marked ``slow`` or ignored."""
+    """Run what the default leaves out: clippy, the workers with other features, tests marked ``slow``."""
     cargo(session, "clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings")
-    cargo(session, "test", "--locked", "--workspace", "--test", "it", "--", "--ignored")
     cargo(session, "test", "--locked", "--workspace", "properties", PROPTEST_CASES="2000")
     # In a worker whose mode is silently replaced, the reported mode must contradict the request.
     swapped = ("--package", "tally", "--features", "test-swap-io", "--test", "it")
@@ -218,7 +217,11 @@ def full(session: nox.Session) -> None:
 
 @nox.session
 def release(session: nox.Session) -> None:
-    """Run the tests marked ``release``: further variants and rare faults."""
+    """Run the tests marked ``release``, and the ignored ones in Rust: further variants and rare faults.
+
+    The default sessions run a sample of the combinations that the ignored tests check.
+    """
+    cargo(session, "test", "--locked", "--workspace", "--test", "it", "--", "--ignored")
     python(session, "tests/integration/install_hyperfine.py")
     pytest(session, *PARALLEL, "-m", "release", *LONG_FIRST, **without(session))
 

@@ -309,7 +309,7 @@ fn a_sample_of_combinations_gives_the_reference_answer_and_reports_the_actual_mo
 }
 
 #[test]
-#[ignore = "takes long; `nox -s full` runs it"]
+#[ignore = "takes long; `nox -s release` runs it"]
 fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     check_combinations(1);
 }

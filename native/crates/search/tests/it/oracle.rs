@@ -22,7 +22,7 @@ fn a_sample_of_combinations_gives_the_answers_of_the_program_in_python() {
 }
 
 #[test]
-#[ignore = "takes long; `nox -s full` runs it"]
+#[ignore = "takes long; `nox -s release` runs it"]
 fn every_combination_gives_the_answers_of_the_program_in_python() {
     check_combinations(1);
 }

@@ -183,7 +183,7 @@ fn a_sample_of_combinations_gives_the_reference_answer_and_reports_the_actual_mo
 }
 
 #[test]
-#[ignore = "takes long; `nox -s full` runs it"]
+#[ignore = "takes long; `nox -s release` runs it"]
 fn every_combination_gives_the_reference_answer_and_reports_the_actual_mode() {
     check_combinations(1);
 }
@@ -289,7 +289,7 @@ fn invalid_utf8_is_named_by_its_offset_in_a_sample_of_combinations() {
 }
 
 #[test]
-#[ignore = "takes long; `nox -s full` runs it"]
+#[ignore = "takes long; `nox -s release` runs it"]
 fn invalid_utf8_is_named_by_its_offset_wherever_a_block_ends() {
     check_invalid_utf8(1);
 }
@@ -445,7 +445,7 @@ fn no_runtime_starts_another_pool() {
 
 /// Texts larger than any buffer: a line of 64 MB without a break, and CR LF and characters cut anywhere.
 #[test]
-#[ignore = "takes long; `nox -s full` runs it"]
+#[ignore = "takes long; `nox -s release` runs it"]
 fn large_texts_give_one_answer_in_every_mode_and_runtime() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long-line");
