@@ -1,8 +1,9 @@
 """Functions whose counted costs differ between two configurations (docs/method.md#functions-that-differ)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Final
 
 from bench_framework.compare import exact_metrics, medians
@@ -14,11 +15,13 @@ from bench_framework.model.facts.functions import (
     FunctionsOfPair,
 )
 from bench_framework.model.record.functions import (
+    ALLOCATOR,
     ALLOCATOR_METRICS,
     FunctionCost,
     FunctionCounts,
     Key,
     allocator_metric,
+    is_of_allocator,
     is_of_program,
 )
 from bench_framework.model.record.run import Observation
@@ -28,6 +31,11 @@ LEAST_COUNT: Final = 10
 """Smallest difference of a count that matters."""
 LEAST_COUNT_SHARE: Final = 0.01
 """The same as a share of the count of the reference."""
+MOST_LEFT: Final = 0.1
+"""Largest sum of two differences that cancel, as a share of the larger one, and of all these sums together, as a share
+of the difference of all instructions. The other functions then explain at least 90 % of it."""
+MOST_ON_ONE_SIDE: Final = 0.01
+"""Largest cost of a function on the side that almost does not have it, as a share of its cost on the other side."""
 MOST_STEPS: Final = 12
 """Most steps from a library's function to the function of the program that calls it."""
 
@@ -48,9 +56,10 @@ class _Side:
     def cost(self, key: Key) -> FunctionCost:
         return self.costs.get(key, FunctionCost(*key, 0, 0))
 
-    def uncertainty(self, key: Key) -> int:
-        """Return how far the instructions of a function may be from those of another run."""
-        counts = [run.get(key, self.cost(key)).instructions for run in (self.costs, *self.later)]
+    def uncertainty(self, *keys: Key) -> int:
+        """Return how far the instructions of some functions together may be from those of another run."""
+        runs = (self.costs, *self.later)
+        counts = [sum(run.get(key, self.cost(key)).instructions for key in keys) for run in runs]
         return (max(counts) - min(counts)) * medians.ranges_of(len(counts))
 
     def counts(self, metric: str) -> list[float]:
@@ -100,15 +109,24 @@ def changes_between(
         return None
     keys = (new.costs.keys() | old.costs.keys()) - _renamed(new, old)
     total = new.total - old.total
+    groups = defaultdict[str | Key, list[Key]](list)
+    for key in keys:
+        groups[ALLOCATOR if is_of_allocator(key) else key].append(key)
     changes = [
         change
-        for key in keys
-        if abs((change := _change(key, new, old)).difference) >= LEAST_CHANGE * old.total
-        and abs(change.difference) > new.uncertainty(key) + old.uncertainty(key)
+        for group in groups.values()
+        if abs((change := _change(group, new, old)).difference) >= LEAST_CHANGE * old.total
+        and abs(change.difference) > new.uncertainty(*group) + old.uncertainty(*group)
     ]
+    counterparts = _counterparts(
+        changes, total, {*_edges(new, by_calls=True), *_edges(old, by_calls=True)}
+    )
     # Of an iteration, the functions of libraries are known only together, and may have changed the other way.
     shared = not iteration and abs(total) >= LEAST_CHANGE * old.total
-    ranked = sorted(changes, key=lambda c: (-abs(c.difference), c.name))
+    ranked = sorted(
+        (replace(c, counterpart=counterparts.get((c.name, c.module), "")) for c in changes),
+        key=lambda c: (-abs(c.difference), c.name),
+    )
     return FunctionChanges(
         instructions=new.total,
         reference=old.total,
@@ -158,18 +176,54 @@ def _side(
     return _Side(runs[0], by_key[0], tuple(by_key[1:]), tuple(mine))
 
 
-def _change(key: Key, new: _Side, old: _Side) -> FunctionChange:
-    mine, other = new.cost(key), old.cost(key)
-    grown = mine.instructions > other.instructions and not is_of_program(key)
+def _change(keys: Sequence[Key], new: _Side, old: _Side) -> FunctionChange:
+    """Return the difference of a function, or of all functions of the allocator together."""
+    instructions, reference = (sum(x.cost(key).instructions for key in keys) for x in (new, old))
+    (name, module), called = keys[0], keys
+    if is_of_allocator(keys[0]):
+        name, module = ALLOCATOR, ", ".join(sorted({file for _, file in keys if file}))
+        called = [key for key in keys if allocator_metric(key[0])]
+    grown = instructions > reference and (name == ALLOCATOR or not is_of_program(keys[0]))
     return FunctionChange(
-        name=key[0],
-        module=key[1],
-        instructions=mine.instructions,
-        reference=other.instructions,
-        calls=mine.calls,
-        reference_calls=other.calls,
-        caller=_caller([key], new, old, by_calls=False) if grown else "",
+        name=name,
+        module=module,
+        instructions=instructions,
+        reference=reference,
+        calls=sum(new.cost(key).calls for key in called),
+        reference_calls=sum(old.cost(key).calls for key in called),
+        caller=_caller(keys, new, old, by_calls=False) if grown else "",
     )
+
+
+def _counterparts(
+    changes: Iterable[FunctionChange], total: int, calls: Collection[tuple[Key, Key]]
+) -> dict[Key, str]:
+    """Return the functions that cancel in pairs, each with the name of the other one.
+
+    Both are on one side only, or one is and the other one calls it: one was renamed, inlined or split off.
+    """
+    alone = {
+        (c.name, c.module)
+        for c in changes
+        if min(c.instructions, c.reference) <= MOST_ON_ONE_SIDE * max(c.instructions, c.reference)
+    }
+    differences = {(c.name, c.module): c.difference for c in changes if c.name != ALLOCATOR}
+    less = [key for key, difference in differences.items() if difference < 0]
+    more = [key for key, difference in differences.items() if difference > 0]
+    pairs = sorted(
+        (abs(differences[one] + differences[other]), one, other)
+        for one, other in product(less, more)
+        if {one, other} <= alone
+        or (one in alone and (other, one) in calls)
+        or (other in alone and (one, other) in calls)
+    )
+    left, counterparts = MOST_LEFT * abs(total), dict[Key, str]()
+    for net, one, other in pairs:
+        most = MOST_LEFT * max(-differences[one], differences[other])
+        if net <= min(most, left) and not counterparts.keys() & {one, other}:
+            left -= net
+            counterparts |= {one: other[0], other: one[0]}
+    return counterparts
 
 
 def _renamed(new: _Side, old: _Side) -> set[Key]:

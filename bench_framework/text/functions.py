@@ -3,7 +3,7 @@
 from typing import Final
 
 from bench_framework.model.facts.functions import CountChange, FunctionChange
-from bench_framework.model.record.functions import UNKNOWN
+from bench_framework.model.record.functions import ALLOCATOR, UNKNOWN
 from bench_framework.text.numbers import grouped, is_factor, signed_percent, significant
 from bench_framework.text.words import noun
 from bench_framework.units import MINUS, THIN_SPACE
@@ -21,7 +21,9 @@ def function_change(change: FunctionChange) -> str:
 
 
 def name_of(change: FunctionChange) -> str:
-    """Return the name of a function; for those that the file does not name, a phrase."""
+    """Return the name of a function; for the allocator, and those that the file does not name, a phrase."""
+    if change.name == ALLOCATOR:
+        return "the allocator"
     if change.name != UNKNOWN:
         return change.name
     return f"functions without symbols{f' of {change.module}' if change.module else ''}"

@@ -9,7 +9,7 @@ from bench_framework.model.facts.functions import (
     FunctionChange,
     FunctionChanges,
 )
-from bench_framework.model.record.functions import UNKNOWN
+from bench_framework.model.record.functions import ALLOCATOR, UNKNOWN
 from bench_framework.report.blocks import Block, Cell, Column, Heading, Row, Table
 from bench_framework.report.claim_blocks import claim_bullets
 from bench_framework.report.context import ReportData
@@ -32,6 +32,12 @@ _LEGEND: Final = (
     "The copies that the compiler made of a generic function are one row.",
     "New: it is a function of its own on one side only. The compiler may have inlined it on the other side.",
     "From: the function of the program that causes most of the growth of a function of a library.",
+)
+
+
+_CANCELS: Final = (
+    "Cancels with: that function differs by almost as much in the other direction. One of both was renamed, inlined or "
+    "split off. The sentence above names neither."
 )
 
 
@@ -74,16 +80,17 @@ def _table(claim: Claim, changes: FunctionChanges, number: int) -> Table:
         f"Functions of {claim.subject} whose own instructions differ from those of {claim.reference} by at least "
         f"{least} of all instructions, in {runs} of each side, and counts that differ."
     )
-    return Table(
-        f"functions-{number}-table", caption, columns, tuple(rows), _LEGEND, sortable=False
-    )
+    cancels = (_CANCELS,) if any(change.counterpart for change in visible) else ()
+    legend = (*_LEGEND, *cancels)
+    return Table(f"functions-{number}-table", caption, columns, tuple(rows), legend, sortable=False)
 
 
 def _function(change: FunctionChange) -> Row:
+    about = f"cancels with {change.counterpart}" if change.counterpart else ""
     return Row.build(
-        Cell(name_of(change), code=change.name != UNKNOWN),
+        Cell(name_of(change), code=change.name not in (ALLOCATOR, UNKNOWN)),
         signed_count(change.difference),
-        function_change(change),
+        Cell(function_change(change), about=about),
         _share(change.share),
         calls_of(change) or DASH,
         change.module or "the program",

@@ -14,21 +14,24 @@ class FunctionChange:
     """A function whose own instructions differ. The counts are those of one run of each side."""
 
     name: str
-    """Name without hash and generic parameters."""
+    """Name without hash and generic parameters; ``[allocator]`` for all functions of the allocator together."""
     module: str = ""
-    """File name of the library; empty for the program itself."""
+    """File name of the library, or names if the allocator is in several; empty for the program itself."""
     instructions: int
     """Instructions of the function itself, without those of the functions that it calls."""
     reference: int
     """The same in the reference."""
     calls: int
-    """Number of times that it was called."""
+    """Number of times that it was called; for the allocator, calls of its functions such as ``malloc``."""
     reference_calls: int
     """The same in the reference."""
     share: float | None = None
     """Difference ÷ difference of all instructions, null if the two sides have about as many."""
     caller: str = ""
     """Function of the program that causes most additional calls of a library's function, or empty."""
+    counterpart: str = ""
+    """Function that differs by almost as much in the other direction, because one of both was renamed, inlined or
+    split off; otherwise empty."""
 
     @property
     def difference(self) -> int:
@@ -70,6 +73,11 @@ class FunctionChanges(Fact, kind="functions"):
     """Counted runs of each side, the smaller number."""
     iteration: bool = False
     """True if the counts are those of one iteration of a benchmark."""
+
+    @property
+    def net_functions(self) -> tuple[FunctionChange, ...]:
+        """Return the functions without those that cancel in pairs."""
+        return tuple(change for change in self.functions if not change.counterpart)
 
     @property
     def same(self) -> bool:

@@ -28,8 +28,19 @@ _ALLOCATOR: Final[Mapping[str, re.Pattern[str]]] = {
 """Functions that programs call for memory: those of C, of C++, of Rust, and those that allocators export."""
 _NOT_ALONE: Final = frozenset({"alloc", "alloc_zeroed", "zalloc", "dealloc", "recalloc"})
 """Names that are those of an allocator only with its prefix: any program may have a function `alloc`."""
-_INSIDE: Final = re.compile(r"(?:_rjem_|je_|_?mi_|snmalloc|sn_|rpmalloc|tc_|tcmalloc)")
-"""Beginning of the names of functions within an allocator, whose calls are not those of the program."""
+_INSIDE: Final = re.compile(r"(?:_rjem_|je_|_?mi_|sn_|tc_)(?!.*::)|snmalloc|rpmalloc|tcmalloc")
+"""Beginning of the names of functions within an allocator, whose calls are not those of the program. A crate can be
+named `mi_file`, but its functions have a path."""
+_OF_LIBC: Final = re.compile(
+    r"_int_(?:malloc|free|realloc|memalign)\w*|_mid_memalign|malloc_(?:consolidate|usable_size)|alloc_perturb|"
+    r"unlink_chunk|sys(?:malloc|trim)\w*|tcache_\w+|arena_get\w*|ptmalloc_\w+|checked_request2size|"
+    r"(?:heap_trim|grow_heap|new_heap)|__libc_(?:malloc|calloc|realloc|free)\w+"
+)
+"""Functions within the allocator of a C library."""
+_ALLOCATOR_FILE: Final = re.compile(r"lib(?:mimalloc|jemalloc|tcmalloc|snmalloc|rpmalloc).*")
+"""File names of libraries that only contain an allocator."""
+ALLOCATOR: Final = "[allocator]"
+"""Name of all functions of the allocator together."""
 ALLOCATOR_METRICS: Final = tuple(_ALLOCATOR)
 """Metrics that count calls of the allocator."""
 
@@ -56,8 +67,15 @@ def allocator_metric(name: str) -> str:
 
 
 def is_inside_allocator(name: str) -> bool:
-    """Return whether a function belongs to an allocator."""
+    """Return whether a function belongs to an allocator other than that of the C library, or is called for memory."""
     return bool(_INSIDE.match(name) or allocator_metric(name))
+
+
+def is_of_allocator(key: Key) -> bool:
+    """Return whether a function belongs to any allocator."""
+    name, module = key
+    within = is_inside_allocator(name) or _OF_LIBC.fullmatch(name)
+    return bool(within or _ALLOCATOR_FILE.match(module))
 
 
 class FunctionCost(NamedTuple):

@@ -5,7 +5,12 @@ from dataclasses import replace
 
 from bench_framework.compare.functions import changes_between
 from bench_framework.model.facts.functions import FunctionChanges
-from bench_framework.model.record.functions import CallCount, FunctionCost, FunctionCounts
+from bench_framework.model.record.functions import (
+    CallCount,
+    FunctionCost,
+    FunctionCounts,
+    is_of_allocator,
+)
 from bench_framework.model.record.run import Observation
 from bench_framework.text.write import render
 from tests.build import require
@@ -101,12 +106,77 @@ def test_more_calls_of_a_library_come_from_the_function_of_the_program() -> None
     new = changed(malloc=(600_000, 6000), push=(600_000, 6000))
     changes = compared(new, new_calls=new_calls, old_calls=old_calls, allocations=(6000, 1000))
     assert {(c.name, c.caller) for c in changes.functions} == {
-        ("malloc", "tool::parse"),
+        ("[allocator]", "tool::parse"),
         ("alloc::vec::Vec::push", "tool::parse"),
     }
     (count,) = changes.counts
     assert (count.metric, count.value, count.reference) == ("allocations", 6000, 1000)
     assert count.caller == "tool::parse"
+
+
+def test_the_functions_of_the_allocator_are_one_in_a_sentence() -> None:
+    inside = [("_int_malloc", "libc.so.6", 20_000, 1000), ("free", "libc.so.6", 30_000, 1000)]
+    more = [("_int_malloc", "libc.so.6", 120_000, 3000), ("free", "libc.so.6", 90_000, 3000)]
+    arena = [("je_arena_malloc_hard", "", 50_000, 10)]
+    new = [*changed(malloc=(300_000, 3000), main=(250_000, 1)), *more, *arena]
+    changes = compared(new, [*PLAIN, *inside], allocations=(3000, 1000))
+    assert [(c.name, c.difference, c.module) for c in changes.functions] == [
+        ("[allocator]", 410_000, "libc.so.6"),
+        ("tool::main", 150_000, ""),
+    ]
+    assert render("function_changes", changes) == (
+        "instructions +53\u202f%: the allocator 3.7× (73\u202f% of the difference), called 3.0× as often, and "
+        "tool::main 2.5× (27\u202f% of the difference); allocations +2\u202f000"
+    )
+
+
+def test_a_crate_whose_name_begins_like_an_allocator_is_not_one() -> None:
+    key = ("mi_file::read", "")
+    assert not is_of_allocator(key)
+    assert is_of_allocator(("mi_malloc", "libmimalloc.so"))
+    assert is_of_allocator(
+        ("<tikv_jemallocator::Jemalloc as core::alloc::global::GlobalAlloc>::alloc", "")
+    )
+    changes = compared([*PLAIN, (*key, 90_000, 1)])
+    assert [c.name for c in changes.functions] == [key[0]]
+
+
+INLINED: Rows = (*PLAIN, ("tool::put", "", 500_000, 1000))
+
+
+def test_functions_that_cancel_are_not_named_if_others_explain_the_difference() -> None:
+    split = [*changed(parse=(900_000, 2000)), ("tool::put_one", "", 490_000, 9000)]
+    changes = compared(split, INLINED)
+    assert {c.name: c.counterpart for c in changes.functions} == {
+        "tool::put": "tool::put_one",
+        "tool::put_one": "tool::put",
+        "tool::parse": "",
+    }
+    assert sum(c.difference for c in changes.functions) == changes.instructions - changes.reference
+    assert render("function_changes", changes) == (
+        "instructions +13\u202f%: tool::parse +29\u202f% (105\u202f% of the difference), called 2.0× as often; "
+        "other functions changed in the other direction"
+    )
+
+
+def test_functions_that_cancel_are_named_if_nothing_else_explains_the_difference() -> None:
+    changes = compared([*PLAIN, ("tool::put_one", "", 550_000, 9000)], INLINED)
+    assert not any(c.counterpart for c in changes.functions)
+    assert "tool::put_one new" in render("function_changes", changes)
+    # Two costs that are not almost the same are a difference, too.
+    other = compared(
+        [*changed(parse=(1_200_000, 2000)), ("tool::put_one", "", 400_000, 9)], INLINED
+    )
+    assert not any(c.counterpart for c in other.functions)
+
+
+def test_a_function_cancels_with_its_caller_into_which_it_was_inlined() -> None:
+    new = changed(main=(590_000, 1), parse=(900_000, 1000))
+    called = [("tool::main", "tool::put", 1000)]
+    names = {c.name for c in compared(new, INLINED, old_calls=called).net_functions}
+    assert names == {"tool::parse"}
+    without_call = {c.name for c in compared(new, INLINED).net_functions}
+    assert without_call == {"tool::parse", "tool::main", "tool::put"}
 
 
 def test_a_few_allocations_more_do_not_matter() -> None:
