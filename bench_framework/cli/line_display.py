@@ -80,9 +80,8 @@ class LineDisplay:
             case progress.LookTaken() if update.look.stopped:
                 look = update.look
                 where = f"{plan.input(look.input_id).label}: " if several else ""
-                advice = progress_lines.advice(work, look)
                 after = f"after {units.counted(look.round, 'round')}"
-                self._line("stop", f"{where}{after}, {phrase(look.reason)}{advice}")
+                self._line("stop", f"{where}{after}, {phrase(look.reason)}")
 
     def _preparation(self, update: progress.Update) -> None:
         match update:

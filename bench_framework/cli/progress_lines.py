@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
-from bench_framework.model.plan.looks import looks_of
 from bench_framework.text.numbers import format_clock, format_duration
-from bench_framework.text.words import requirement, sessions_of
+from bench_framework.text.words import sessions_of
 from bench_framework.units import counted
 
 if TYPE_CHECKING:
     from bench_framework.execution import progress
     from bench_framework.model.plan.policies import MeasurePolicy
-    from bench_framework.model.record.run import Look
     from bench_framework.workflow.run_progress import Work
 
 
@@ -28,21 +25,6 @@ def progress_of(step: progress.BuildStep) -> str:
     if step.wrapper:
         words.append(f"with {step.wrapper}")
     return f"{step.place}: {', '.join(words)}"
-
-
-def advice(work: Work, look: Look) -> str:
-    """Return what a verdict would have needed if measuring ended too early for any."""
-    measure, looks = work.plan.measure, looks_of(work.plan)
-    done = sum(work.rounds.values()) + work.warmups_done
-    spent = measure.budget_s is not None and work.measured_s >= measure.budget_s
-    if not spent or not done or look.round >= looks.needed or measure.until == "rounds":
-        return ""
-    round_s = work.measured_s / done * len(work.plan.inputs)
-    enough = math.ceil((looks.needed + measure.warmups_total) * round_s / 60)
-    return (
-        f"; {requirement(looks)}, and a round takes {format_clock(round_s)}: use --budget "
-        f"{enough}m or a smaller input"
-    )
 
 
 def state(work: Work) -> str:

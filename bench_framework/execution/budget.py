@@ -173,6 +173,25 @@ def no_time_for_session(
     return Reason(ReasonCode.NO_TIME_FOR_SESSION, needed)
 
 
+def used_up(
+    plan: Plan,
+    state: InputProgress,
+    states: Iterable[InputProgress],
+    elapsed_s: float,
+    can_decide: Callable[[Plan], bool],
+) -> Reason | None:
+    """Return that the time is used up, if it is, with the budget that is enough if an input has too few rounds."""
+    measure = plan.measure
+    if elapsed_s < measure.time_limit_s:
+        return None
+    needed = TimeBudget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
+    if measure.until == "rounds" or measure.by_t or state.rounds >= needed:
+        return Reason(ReasonCode.BUDGET_SPENT)
+    round_s = elapsed_s / sum(s.rounds + s.warmups for s in states) * len(plan.inputs)
+    minutes = math.ceil((needed + measure.warmups_total) * round_s / 60)
+    return Reason(ReasonCode.BUDGET_TOO_SMALL, (needed, round_s, minutes))
+
+
 def may_be_cold(state: InputProgress) -> bool:
     """Return whether the first run of the baseline was so long that it may have read files from the disk."""
     others = [s for cell_id, s in state.warmup_s.items() if cell_id != state.reference_id]

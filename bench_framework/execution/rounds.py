@@ -13,7 +13,7 @@ from bench_framework.execution import progress, schedule, sessions
 from bench_framework.execution.benches import screening
 from bench_framework.execution.block import BlockRunner
 from bench_framework.execution.block_checks import BlockChecks, forget_answers
-from bench_framework.execution.budget import TimeBudget, may_be_cold, no_time_for_session
+from bench_framework.execution.budget import TimeBudget, may_be_cold, no_time_for_session, used_up
 from bench_framework.execution.hyperfine import Hyperfine
 from bench_framework.execution.inputs import folders
 from bench_framework.execution.machine.host import seconds, utc_now
@@ -332,8 +332,7 @@ class Measuring:
 
     def _analyze(self, state: InputProgress, states: Sequence[InputProgress], looks: Looks) -> None:
         """Do the interim analysis that is due after the last round of the input."""
-        spent = self.elapsed_s >= self.plan.measure.time_limit_s
-        ending = Reason(ReasonCode.BUDGET_SPENT) if spent else None
+        ending = used_up(self.plan, state, states, self.elapsed_s, self.can_decide)
         if (look := self._due_look(state, looks, ending)) is not None:
             self._take(look, states)
 

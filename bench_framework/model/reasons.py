@@ -271,6 +271,7 @@ class ReasonCode(StrEnum):
     SIDE_DECIDED = "side-decided"
     OTHERS_LOOK_SLOWER = "others-look-slower"
     BUDGET_SPENT = "budget-spent"
+    BUDGET_TOO_SMALL = "budget-too-small"
     LAST_ROUND = "last-round"
     NO_TIME_FOR_SESSION = "no-time-for-session"
 

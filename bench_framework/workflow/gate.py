@@ -22,7 +22,7 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
-from bench_framework.features.gate.remarks import record_remarks, second_remarks
+from bench_framework.features.gate.remarks import budget_remarks, record_remarks, second_remarks
 from bench_framework.masking import masked_source
 from bench_framework.model.documents.comparison import comparison_fields
 from bench_framework.model.documents.gate import (
@@ -136,7 +136,8 @@ def gate_record(
         missing = gating.in_state("worse") and file and not Path(file).exists()
         unread = (Reason(ReasonCode.ACCEPTANCE_MISSING, file),) if missing else ()
         changed = (*scenario_remarks(record), *others)
-        remarks = (*changed, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
+        budget = budget_remarks(record.contents) if gating.in_state("not-judged") else ()
+        remarks = (*budget, *changed, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
         return _write(record, replace(gating, remarks=remarks))
 
 

@@ -237,6 +237,32 @@ def test_a_gate_with_too_few_rounds_is_refused_before_measuring(slower: Folder) 
     assert "the gate cannot detect anything in 6 rounds" in done.stderr
 
 
+def test_a_budget_that_is_too_small_is_followed_by_one_that_is_enough_in_every_file(
+    tmp_path: Path,
+) -> None:
+    short = Folder(tmp_path, 0.055)
+    text = SCENARIO.replace("rounds: 24, until: rounds, warmup: 1", "budget: 100ms")
+    (tmp_path / "gated.yaml").write_text(text)
+    done = short("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"), code=4)
+    (remark,) = (r for r in short.document["remarks"] if r["code"] == "budget-too-small")
+    assert re.fullmatch(
+        r"the time budget is used up: a verdict needs at least \d+ rounds, and a round takes .* s; "
+        r"use --budget \d+m, or fewer configurations \(-k\)",
+        remark["text"],
+    )
+    assert remark["text"] in " ".join(done.stdout.split())
+    assert remark["text"] in " ".join(done.stderr.split())
+    assert f"\n- {remark['text']}\n" in short.text_of("comment.md")
+    assert f"\n- {remark['text']}\n" in short.text_of("summary.md")
+    # Each of its comparisons has the same reason, and none has a minimum detectable effect.
+    times = [pair for pair in short.document["pairs"] if pair["metric"] in ("wall", "cpu")]
+    assert {pair["verdict"] for pair in times} == {"inconclusive"}
+    assert {pair["mde"] for pair in times} == {None}
+    assert {r["text"] for pair in times for r in pair["reasons"]} == {
+        "too few rounds for any verdict"
+    }
+
+
 @pytest.mark.slow
 def test_without_valgrind_only_instructions_are_not_compared(tmp_path: Path) -> None:
     even = Folder(tmp_path, 0.05)

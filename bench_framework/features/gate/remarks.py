@@ -13,6 +13,12 @@ from bench_framework.model.record.run import OTHER_OUTPUT
 from bench_framework.store.journal import Contents
 
 
+def budget_remarks(contents: Contents) -> Iterator[Reason]:
+    """Yield which budget would be enough, if that of the record was too small for any verdict."""
+    ends = [look.reason for look in contents.looks if look.stopped and look.reason is not None]
+    yield from [reason for reason in ends if reason.code is ReasonCode.BUDGET_TOO_SMALL][-1:]
+
+
 def record_remarks(plan: Plan, contents: Contents) -> Iterator[Reason]:
     """Yield remarks on outputs, benchmarks of one side, and other load in the first measurement."""
     gated = {cell.id for cell in question_of(plan).plan.cells}
@@ -23,8 +29,8 @@ def record_remarks(plan: Plan, contents: Contents) -> Iterator[Reason]:
 
 
 def second_remarks(record_id: str, contents: Contents) -> Iterator[Reason]:
-    """Yield a remark on other load in the second measurement."""
-    for reason in _disturbances(contents):
+    """Yield remarks on the budget of the second measurement, and on other load in it."""
+    for reason in (*budget_remarks(contents), *_disturbances(contents)):
         yield Reason(ReasonCode.IN_RECORD, (record_id, reason))
 
 

@@ -1,5 +1,6 @@
 """Budgets that are too small for the usual number of rounds, with the fake hyperfine."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,10 +8,12 @@ import pytest
 from bench_framework.errors import Interrupted, UsageError
 from bench_framework.execution import block as measuring, progress, rounds as loop
 from bench_framework.execution.schedule import InputProgress
+from bench_framework.features.gate.remarks import budget_remarks
 from bench_framework.model.plan.looks import RoundLimit
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.store import lines
 from bench_framework.store.records import Record
+from bench_framework.text.reasons import phrase
 from tests.integration.execution.conftest import plan_of
 
 ARMS = {"a": ["run-a"], "b": ["run-b"]}
@@ -48,6 +51,23 @@ def test_long_commands_have_few_rounds_without_a_control(
     assert len(record.plan.cells) == 2
     [known] = [u for u in fake.observer.updates if isinstance(u, progress.LimitKnown)]
     assert known.round_s == 6.0
+
+
+def test_a_budget_that_is_too_small_for_a_verdict_says_which_one_is_enough(
+    fake: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A round takes 9 s, and two of warm-up and 7 others need 81 s."""
+    RunClock(fake, monkeypatch, 3.0)
+    policy = replace(budget(60.0), warmup_rounds=2)
+    record = fake.measure(plan_of(ARMS, measure=policy))
+    (look,) = record.contents.looks
+    text = "a verdict needs at least 7 rounds, and a round takes 9 s; use --budget 2m, or fewer configurations (-k)"
+    assert look.round == 5
+    assert phrase(look.reason) == f"the time budget is used up: {text}"
+    assert [*budget_remarks(record.contents)] == [look.reason]
+    longer = fake.measure(plan_of(ARMS, measure=replace(policy, budget_s=81.0)))
+    assert phrase(longer.contents.looks[-1].reason) == "the time budget is used up"
+    assert not [*budget_remarks(longer.contents)]
 
 
 def test_shorter_commands_keep_the_label_test_without_a_control(

@@ -356,7 +356,8 @@ def test_a_used_up_budget_does_the_last_analysis_at_once(fake: Any) -> None:
     assert record.contents.rounds == {item.id: 1 for item in record.plan.inputs}
     looks = [(look.index, look.round, look.stopped) for look in record.contents.looks]
     assert looks == [(3, 1, True), (3, 1, True)]
-    assert record.contents.looks[0].reason == Reason(ReasonCode.BUDGET_SPENT)
+    reasons = [look.reason and look.reason.code for look in record.contents.looks]
+    assert reasons == [ReasonCode.BUDGET_TOO_SMALL] * 2
 
 
 class BlockClock:

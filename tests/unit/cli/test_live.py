@@ -1,6 +1,5 @@
 """Tests of the live display: printed text stays above the region."""
 
-import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,12 +10,10 @@ from rich.cells import cell_len
 
 from bench_framework.cli.console import Console
 from bench_framework.cli.display import HostsDisplay, LiveDisplay
-from bench_framework.cli.progress_lines import advice
 from bench_framework.execution import progress
-from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode, message
-from bench_framework.model.record.run import Block, Event, Look
+from bench_framework.model.record.run import Block, Event
 from bench_framework.model.verdict import Verdict
 from bench_framework.report.render.widths import visible
 from bench_framework.text.words import verdict_text
@@ -217,22 +214,6 @@ def test_stored_rounds_of_a_resumed_record_are_in_the_table(plan: Plan) -> None:
     assert work.values[cell] == [*[0.1] * 9, 0.3]
     assert work.median(cell) == 0.1
     assert work.blocks == 1
-
-
-def test_a_budget_that_ends_too_early_is_followed_by_one_that_is_enough(plan: Plan) -> None:
-    timed = replace(plan, measure=replace(plan.measure, budget_s=180.0))
-    work, here = run_progress.Work(timed), plan.inputs[0].id
-    for number, warmup in ((1, True), (2, True), (1, False)):
-        work.take(
-            progress.RoundFinished(here, number, warmup, 65.0 * (3 if not warmup else number))
-        )
-    look = Look(here, 0, 1, stopped=True, reason=Reason(ReasonCode.BUDGET_SPENT))
-    needed = looks_of(timed).needed
-    assert advice(work, look) == (
-        f"; these 10 comparisons need at least {needed} rounds, and a round takes 1 min 05 s: use "
-        f"--budget {math.ceil((needed + 2) * 65 / 60)}m or a smaller input"
-    )
-    assert advice(work, replace(look, round=needed)) == ""
 
 
 @pytest.mark.parametrize("columns", [80, 120])
