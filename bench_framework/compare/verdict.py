@@ -44,8 +44,6 @@ from bench_framework.stats.signed_rank import Floats
 
 PLAIN_LEVEL: Final = 0.95
 """Level of the intervals that are not adjusted for interim analyses and the family."""
-FEWEST_FOR_MDE: Final = 6
-"""With fewer than 6 rounds there is no 95 % interval."""
 EQUAL_RATIOS: Final = Reason(ReasonCode.EQUAL_RATIOS)
 TOO_FEW: Final = Reason(ReasonCode.TOO_FEW_FOR_ANY_VERDICT)
 
@@ -211,8 +209,11 @@ def _judge(
         return unstable
     if decision.verdict.settled:
         return comparison
-    comparison = replace(comparison, reason=decision.reason or reason)
-    return _with_mde(comparison, plain, case.pair, looks)
+    enough = len(case.pair) >= looks.needed_with(case.pair.runs)
+    comparison = replace(
+        comparison, reason=decision.reason or reason or (None if enough else TOO_FEW)
+    )
+    return _with_mde(comparison, plain, case.pair, looks) if enough else comparison
 
 
 def _means(pair: Pair) -> Interval | None:
@@ -306,7 +307,7 @@ def _disagreement(case: Case, bounds: Bounds, alpha: float, *, significant: bool
 
 def _with_mde(draft: Comparison, plain: Bounds, pair: Pair, looks: Looks) -> Comparison:
     """Add the minimum detectable effect and the rounds needed to an inconclusive comparison."""
-    if len(pair) < FEWEST_FOR_MDE or not plain.bounded or draft.reason == REACHES_ONE:
+    if not plain.bounded or draft.reason == REACHES_ONE:
         return draft  # a difference that was found needs no larger one to be found
     epsilon = draft.thresholds.minimum_effect
     mde = holm_family.minimum_detectable_effect(plain.half_width, looks.strict, epsilon)

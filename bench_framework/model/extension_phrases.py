@@ -72,6 +72,7 @@ class ExtensionCode(StrEnum):
     UNCHANGED = "unchanged"
     NOT_SHOWN = "not-shown"
     ONE_DETECTED = "one-detected"
+    ONE_EXCLUDED = "one-excluded"
     INTO_MERGES = "into-merges"
     COUNT_INSTRUCTIONS = "count-instructions"
     SOME_SKIPPED = "some-skipped"

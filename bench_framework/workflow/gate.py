@@ -137,7 +137,14 @@ def gate_record(
         unread = (Reason(ReasonCode.ACCEPTANCE_MISSING, file),) if missing else ()
         changed = (*scenario_remarks(record), *others)
         budget = budget_remarks(record.contents) if gating.in_state("not-judged") else ()
-        remarks = (*budget, *changed, *gating.remarks, *unread, *ended, *self_test_remarks(results, record))
+        remarks = (
+            *budget,
+            *changed,
+            *gating.remarks,
+            *unread,
+            *ended,
+            *self_test_remarks(results, record),
+        )
         return _write(record, replace(gating, remarks=remarks))
 
 

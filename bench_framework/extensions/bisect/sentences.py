@@ -1,6 +1,7 @@
 """The sentences about a search: a line before and after each measurement, and the answer."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -75,8 +76,13 @@ def answer(search: Bisection) -> str:
         case "unchanged":
             return phrase_of(ExtensionCode.UNCHANGED, what, good, bad)
     text = phrase_of(ExtensionCode.NOT_SHOWN, what, good, bad)
-    mde = next((c.mde for c in end.evidence.comparisons), None) if end.evidence else None
-    return phrase_of(ExtensionCode.ONE_DETECTED, text, mde) if mde else text
+    first = next(iter(end.evidence.comparisons), None) if end.evidence else None
+    if first is None or not first.mde:
+        return text
+    evidence = replace(figures(first), reason=first.reason)
+    if evidence.excludes == ("worse" if search.find == "regression" else "better"):
+        return phrase_of(ExtensionCode.ONE_EXCLUDED, text, first.thresholds.margin)
+    return phrase_of(ExtensionCode.ONE_DETECTED, text, first.mde)
 
 
 def facts(search: Bisection, results: Path) -> list[tuple[str, str]]:

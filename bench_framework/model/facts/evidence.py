@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Self
 
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import Reason
+from bench_framework.model.reasons import NO_USE_OF_INTERVAL, Reason
 from bench_framework.model.verdict import Direction, Interval, Phases, Verdict
 
 Scope = tuple[tuple[str, str], ...]
@@ -89,6 +89,18 @@ class Evidence:
         if self.estimate is None or self.lo is None or self.hi is None:
             return None
         return self.estimate, self.lo, self.hi
+
+    @property
+    def excludes(self) -> str:
+        """``worse`` or ``better`` if the interval excludes a change of this kind beyond the margin, or empty."""
+        unusable = self.reason is not None and (
+            self.reason in NO_USE_OF_INTERVAL or self.reason.too_few
+        )
+        if unusable or self.session or self.margin is None or self.lo is None or self.hi is None:
+            return ""
+        if self.hi <= 1 + self.margin:
+            return "worse"
+        return "better" if self.lo >= 1 / (1 + self.margin) else ""
 
     def with_interval(self, interval: Interval | None) -> Self:
         """Return the evidence with the figures of an interval, unchanged if it is not bounded."""

@@ -357,6 +357,8 @@ def _is_stated(pair: GatedPair, reason: Reason) -> bool:
         return reason == Reason(ReasonCode.OTHER_OUTPUT)
     if pair.claim is None:
         return False
+    if reason.code is ReasonCode.WITHIN_TOLERANCE:
+        return pair.claim.mde is not None and pair.claim.excludes == "worse"
     return reason == c.reason or (c.verdict is Verdict.INCONCLUSIVE and reason.code in _IN_SENTENCE)
 
 

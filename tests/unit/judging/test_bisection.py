@@ -14,7 +14,7 @@ from bench_framework.extensions.bisect.model import Bisection, Outcome, SearchSt
 from bench_framework.model.plan.revisions import Commit
 from bench_framework.model.reasons import ONE_PROGRAM, Reason, ReasonCode, message
 from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from tests.build import make_comparison, require
 from tests.documents import valid
 
@@ -170,7 +170,11 @@ def test_ends_that_do_not_differ_end_the_search() -> None:
         noisy, steps=tuple(replace(s, comparisons=(comparison(1.01, 0.05),)) for s in noisy.steps)
     )
     assert compute.conclude(noisy).status == "inconclusive"
-    assert "3.1" in sentences.answer(noisy)
+    assert sentences.answer(noisy).endswith("; one of 3.1\u202f% would have been detected")
+    lower = replace(comparison(0.98, 0.05), thresholds=Thresholds(0.05, 0.0))
+    steps = tuple(replace(step, comparisons=(lower,)) for step in noisy.steps)
+    excluded = sentences.answer(replace(noisy, steps=steps))
+    assert excluded.endswith("; the interval excludes one of more than 5\u202f%")
     assert "--metric instructions" in dict(sentences.facts(noisy, Path("results")))["next"]
     counted = sentences.facts(replace(noisy, metric="instructions"), Path("results"))
     assert "next" not in dict(counted)

@@ -177,6 +177,15 @@ def test_the_detectable_difference_follows_its_formula() -> None:
     assert quiet == pytest.approx(math.log(1.01) + 1.25 * 1.6449 * 0.0001, rel=1e-4)
 
 
+def test_fewer_rounds_than_any_verdict_needs_have_a_reason_and_detect_nothing() -> None:
+    assert LOOKS.needed == 10
+    few, enough = (judged(case(0.0, sd=0.03, n=rounds)) for rounds in (9, 10))
+    assert few.verdict is enough.verdict is Verdict.INCONCLUSIVE
+    assert (few.reason, few.mde, few.rounds_needed) == (verdict.TOO_FEW, None, None)
+    assert enough.reason is None
+    assert require(enough.mde) > 0.05
+
+
 def test_a_true_difference_of_the_stated_size_is_found_nine_times_in_ten() -> None:
     """On skewed noise, a difference as large as the reported MDE is detected."""
     detected = 0
