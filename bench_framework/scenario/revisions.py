@@ -31,19 +31,23 @@ def at_revisions(plan: Plan, revisions: Revisions) -> Plan:
         axis of the scenario is an axis of the input. Experiments and bounds become holes.
     """
     question = phrase_of(PhraseCode.SLOWER_REVISION, *revisions.names)
-    at = at_commits(plan, {BASE: revisions.base, HEAD: revisions.head}, question)
+    commits = {BASE: revisions.base, HEAD: revisions.head}
+    at = at_commits(plan, commits, question, clean=revisions.clean)
     return replace(at, revisions=revisions)
 
 
-def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> Plan:
+def at_commits(
+    plan: Plan, commits: Mapping[str, str | None], question: str, *, clean: str = ""
+) -> Plan:
     """Return the plan that measures each cell of a scenario at several commits.
 
-    `commits` has the name of each side and its full commit id, `None` for the working tree. The first
-    side is the baseline, and the gate is about the last one.
+    `commits` has the name of each side and its full commit id, `None` for the working tree, which is named by
+    the commit `clean` if it has no changes. The first side is the baseline, and the gate is about the last one.
     """
     taken = {axis.name for axis in plan.axes}
     axis = next(name for name in AXIS_NAMES if name not in taken)
-    names = {side: short_name(commit) for side, commit in commits.items()}
+    named = {side: commit or clean or None for side, commit in commits.items()}
+    names = {side: short_name(commit) for side, commit in named.items()}
     first, *_, last = commits
     holes, measured = [*plan.holes], list[tuple[Cell, Variant, Input]]()
     for cell in plan.cells:
@@ -92,7 +96,7 @@ def at_commits(plan: Plan, commits: Mapping[str, str | None], question: str) -> 
             names[side],
             phrase_of(PhraseCode.COMMIT, commit) if commit else phrase_of(PhraseCode.WORK_TREE),
         )
-        for side, commit in commits.items()
+        for side, commit in named.items()
     )
     heads = {cell.id: (cell_id(cell, last),) for cell, _, _ in measured}
     return replace(

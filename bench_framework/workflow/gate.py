@@ -339,7 +339,7 @@ def gate_document(record: Record, gating: Gating, result: str) -> GateDocument:
         rounds=gating.rounds,
         decision=gate_change(gating, plan.judge.gate).decision,
         base=plan.revisions.base if plan.revisions else None,
-        head=plan.revisions.head if plan.revisions else None,
+        head=plan.revisions.commit if plan.revisions else None,
         pairs=tuple(_pair(plan, pair) for pair in gating.pairs),
         budgets=tuple(_budget(plan, finding) for finding in gating.budgets),
         explanations=tuple(_explanation(plan, item) for item in gating.explanations),

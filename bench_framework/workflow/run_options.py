@@ -227,7 +227,9 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
         raise UsageError("BX100.base-empty")
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
-        plan = plan_between(plan, base, options.head, one_revision=one_revision)
+        plan = plan_between(
+            plan, base, options.head, records=options.results, one_revision=one_revision
+        )
     elif options.head is not None:
         raise UsageError("BX100.head-without-base")
     if options.gate:
@@ -258,13 +260,19 @@ def accepted_changes(plan: Plan) -> tuple[Accepted, ...]:
 
 
 def plan_between(
-    plan: Plan, base: str, head: str | None = None, *, one_revision: bool = False
+    plan: Plan,
+    base: str,
+    head: str | None = None,
+    *,
+    records: Path = RESULTS,
+    one_revision: bool = False,
 ) -> Plan:
     """Return the plan that measures every variant at two revisions and compares it with itself.
 
     `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
     `head`, it is the working tree; for a crate that is given by a URL, the revision of the
-    scenario, or HEAD of the remote. With `one_revision`, both may be the same commit.
+    scenario, or HEAD of the remote. Changes in the folder `records` are none of the working tree. With
+    `one_revision`, both may be the same commit.
 
     Raises:
         UsageError: BX110, the scenario cannot be measured at two revisions.
@@ -294,11 +302,10 @@ def plan_between(
             base_id = revisions.merge_base(
                 git, cache, crate=crate, head=head_id or "HEAD", branches=branches
             )
-        same = head_id == base_id
-        if head_id is None and crate is not None:
-            same = revisions.state_of(git, crate)[0] == base_id
-            same = same and not revisions.has_changes(git, crate)
-        if same and not one_revision:
+        clean = ""
+        if head_id is None and crate is not None and not revisions.has_changes(git, crate, records):
+            clean = revisions.state_of(git, crate)[0] or ""
+        if base_id in (head_id, clean) and not one_revision:
             previous = f"{head or 'HEAD'}~1"
             try:
                 commit_of(revision=previous)
@@ -306,7 +313,7 @@ def plan_between(
                 previous = ""
             details = (("base", base), ("head", head or phrase_of(PhraseCode.UNCHANGED_TREE)))
             raise GateError("BX111", details=details, base_id=base_id[:12], previous=previous)
-    return at_revisions(plan, Revisions(base_id, head_id))
+    return at_revisions(plan, Revisions(base_id, head_id, clean))
 
 
 def source_of_revisions(plan: Plan) -> BuildSpec:

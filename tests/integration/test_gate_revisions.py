@@ -192,6 +192,24 @@ def test_another_binary_of_the_same_speed_passes(project: Project) -> None:
     assert not any(pair["reasons"] for pair in project.document["pairs"])
 
 
+def test_a_clean_checkout_is_named_by_its_commit_also_with_records_in_it(project: Project) -> None:
+    git(project.folder, "rm", "-q", ".gitignore")
+    head = project.branch(SLOWER)
+    words = ("gate", "scenario.yaml", "-k", "mode=plain", "--base", "main", "--no-confirm")
+    project(*words)
+    assert git(project.folder, "status", "--porcelain") == "?? results/"
+    assert project.document["head"] == head
+    assert project.document["pairs"][0]["text"].startswith(f"head {head[:7]} is ")
+    comment = (project.records[0] / "comment.md").read_text(encoding="utf-8")
+    assert f" and {head[:7]} ran interleaved" in comment
+    assert "working tree" not in comment
+    (project.records[0] / "manifest.json").unlink()
+    assert "resuming" in project(*words).stderr
+    (project.folder / "counter" / "new.rs").write_text("")
+    project(*words)
+    assert json.loads((project.records[-1] / "gate.json").read_text())["head"] is None
+
+
 def test_uncommitted_changes_are_measured(project: Project) -> None:
     (project.folder / "counter" / "src" / "main.rs").write_text(SLOWER)
     project("run", "scenario.yaml", "--gate", "--base", "main", "-k", "mode=plain", code=1)

@@ -349,10 +349,13 @@ def commits_of_head(git: Git, crate: Path) -> list[str]:
     return [] if listed is None or _is_shallow(git, crate) else listed.split()
 
 
-def has_changes(git: Git, crate: Path) -> bool:
-    """Check for uncommitted changes anywhere in a crate's repository."""
+def has_changes(git: Git, crate: Path, records: Path) -> bool:
+    """Check for uncommitted changes anywhere in a crate's repository, but not in the folder of the records."""
     top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
-    return bool(git.run("-C", top, "status", "--porcelain"))
+    words = ("-C", top, "status", "--porcelain")
+    if (folder := records.resolve()).is_relative_to(top) and folder != Path(top):
+        words += ("--", f":(exclude,literal){folder.relative_to(top)}")
+    return bool(git.run(*words))
 
 
 def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:

@@ -129,7 +129,7 @@ class GateDocument:
     base: str | None
     """Id of the base's commit; null if variants are compared with the scenario's baseline."""
     head: str | None
-    """Id of the head's commit; null for the working tree, or without a base."""
+    """Id of the head's commit; null for a working tree with uncommitted changes, or without a base."""
     pairs: tuple[PairDocument, ...]
     """The gated comparisons."""
     budgets: tuple[BudgetDocument, ...]

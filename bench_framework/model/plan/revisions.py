@@ -42,11 +42,18 @@ class Revisions:
     base: str
     head: str | None
     """Full id of the other commit, `None` for the files in the working tree."""
+    clean: str = ""
+    """Full id of the commit that the working tree contains without changes, if it is compared; otherwise empty."""
+
+    @property
+    def commit(self) -> str | None:
+        """Full id of the other commit, `None` for a working tree with changes."""
+        return self.head or self.clean or None
 
     @property
     def names(self) -> tuple[str, str]:
         """Base and head as reports print them."""
-        return short_name(self.base), short_name(self.head)
+        return short_name(self.base), short_name(self.commit)
 
     @property
     def words(self) -> tuple[str, ...]:

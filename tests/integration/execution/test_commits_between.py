@@ -170,7 +170,9 @@ def test_the_configuration_of_the_user_hides_no_change(
     assert revisions.state_of(runner, crate)[1] is True
     (crate / "new.txt").unlink()
     (repository.folder / "inner" / "crate" / "a.txt").write_text("changed")
-    assert revisions.has_changes(runner, crate)
+    assert revisions.has_changes(runner, crate, tmp_path)
+    assert revisions.has_changes(runner, crate, repository.folder)
+    assert not revisions.has_changes(runner, crate, repository.folder / "inner")
     assert repository.subjects("a", "b") == ["a", "größe", "b"]
     for _ in range(2):  # the first time clones the mirror, and the second one finds it
         commit = revisions.checkout(

@@ -102,6 +102,10 @@ def test_one_variant_is_called_by_its_revision_and_the_working_tree_by_its_name(
     numbers = "1 variant × 2 revisions × 1 input, 2 configurations and 1 A/A control"
     assert plan_size(plan) == numbers
     assert plan_size(replace(plan, holes=(Hole((), message("r")),))) == f"{numbers}, 2 left out"
+    clean = at_revisions(plans(text, head=CRATE), Revisions(BASE, None, HEAD))
+    assert [cell.label for cell in clean.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
+    assert [variant.build and variant.build.revision for variant in clean.variants] == [BASE, None]
+    assert clean.command == plan.command
     both = at_revisions(plans(text, head=CRATE), Revisions(BASE, HEAD))
     assert [cell.label for cell in both.cells] == ["base bbbbbbb", "head aaaaaaa", "control"]
     assert both.command.endswith(f"--base {BASE} --head {HEAD}")
