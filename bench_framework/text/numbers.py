@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING, Final
@@ -360,13 +360,11 @@ def format_percent(
     return f"{text.replace('-', MINUS)}{THIN_SPACE}%"
 
 
-def format_levels(levels: Collection[float]) -> str:
-    """Name confidence intervals by their lowest and highest level: ``97.5 to 99.94 % CI``."""
+def format_level(level: float) -> str:
+    """Name a confidence interval by its level: ``99.94 % CI``."""
     # No level is rounded up to 100 %: two digits of its error are printed.
-    errors = (Decimal(shortest(1 - level, 2)) for level in (min(levels), max(levels)))
-    lowest, highest = (f"{(100 - 100 * error).normalize():f}" for error in errors)
-    several = f"{lowest} to {highest}" if lowest != highest else lowest
-    return f"{several}{THIN_SPACE}% CI"
+    error = Decimal(shortest(1 - level, 2))
+    return f"{(100 - 100 * error).normalize():f}{THIN_SPACE}% CI"
 
 
 def grouped(number: int, separator: str = " ") -> str:

@@ -41,6 +41,7 @@ from bench_framework.model.result.gate import BudgetFinding, Explanation, GatedP
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.report.render import gate as pages, junit
 from bench_framework.report.render.gate import GatePage, acceptance
+from bench_framework.report.render.gate_heading import explanation
 from bench_framework.store import finding, layout, wire
 from bench_framework.store.records import Record, read_gate
 from bench_framework.text.documents import document_text
@@ -365,7 +366,7 @@ def _finite(bound: float | None) -> float | None:
 
 
 def _explanation(plan: Plan, item: Explanation) -> ExplanationDocument:
-    text = pages.explanation(item)
+    text = explanation(item)
     return ExplanationDocument(
         *_labels(plan, item.cell_id), text, item.changes, item.build, item.place
     )

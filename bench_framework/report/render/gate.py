@@ -3,38 +3,37 @@
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from bench_framework.errors import (
-    EXIT_DONE,
-    EXIT_INTERRUPTED,
-    EXIT_NOT_JUDGED,
-    EXIT_NOT_MEASURED,
-    EXIT_WORSE,
-)
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import BUILT_ALIKE, Reason, ReasonCode
 from bench_framework.model.record.run import Block
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.model.result.gate import (
     BudgetFinding,
-    Explanation,
     Failure,
     GatedPair,
     Gating,
-    PairState,
 )
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Verdict
+from bench_framework.report.render.gate_heading import (
+    RESULTS,
+    by_size,
+    causes_of,
+    place_of,
+    result_of,
+    size_of,
+)
 from bench_framework.report.render.markdown import fitting
 from bench_framework.report.render.widths import visible
 from bench_framework.scenario.selection import condition
 from bench_framework.text import words, write
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import (
-    format_levels,
+    format_level,
     format_percent,
     interim_analyses,
 )
@@ -61,32 +60,10 @@ STATE_WORDS: Final = {
     "failed": "failed",
     "not-comparable": "not comparable",
 }
-RESULTS: Final = {
-    EXIT_DONE: ("✓", "+", "passed"),
-    EXIT_WORSE: ("▲", "^", "regressions found"),
-    EXIT_NOT_MEASURED: ("✕", "x", "not everything could be measured"),
-    EXIT_NOT_JUDGED: ("?", "?", "inconclusive"),
-    EXIT_INTERRUPTED: ("·", "-", "interrupted"),
-}
-"""Glyph, its replacement in ASCII, and the words of each result, by exit code."""
-OUTPUTS_DIFFER: Final = "outputs differ"
-BUDGETS_EXCEEDED: Final = "budgets exceeded"
-"""The result in place of regressions if no comparison is worse."""
 _OVER: Final = "over budget"
 _MEASUREMENT: Final = "measurement"
 """In place of a metric: the row is about a failure that no comparison has."""
 
-_HEADED: Final[dict[int, tuple[PairState, ...]]] = {
-    EXIT_WORSE: ("worse",),
-    EXIT_NOT_JUDGED: ("not-judged", "suspicious"),
-}
-_DESPITE: Final[dict[PairState, tuple[str, str]]] = {
-    "accepted": ("accepted change", "for the worse"),
-    "same-instructions": ("benchmark", "worse with the same instructions"),
-}
-"""Things that are worse and do not fail the gate, by the state of their pairs."""
-MOST_NAMED: Final = 2
-"""Largest number of comparisons that the heading names."""
 BOTH_SIDES: Final = "Baseline and candidates"
 
 
@@ -105,8 +82,8 @@ class GateRow:
     """Time spent on measuring the configuration."""
     word: str
     """The state in words."""
-    levels: frozenset[float] = frozenset()
-    """Levels of the intervals in the sentence."""
+    size: float = 0.0
+    """Estimated growth, by which rows in one state are ordered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +148,10 @@ class GatePage:
         """True if no comparison is worse, but a budget is exceeded."""
         return {row.word for row in self.rows if row.state == "worse"} == {_OVER}
 
-    def how(self, rows: Iterable[GateRow]) -> str:
-        """Return how it was measured and judged, with the levels of the intervals in these rows."""
-        levels = frozenset[float]().union(*(row.levels for row in rows))
-        brackets = f"brackets: {format_levels(levels)}" if levels else ""
-        return "; ".join(filter(None, (self.rounds, brackets, self.risk)))
+    @property
+    def how(self) -> str:
+        """How it was measured and judged."""
+        return "; ".join(filter(None, (self.rounds, self.risk)))
 
     @property
     def annotations(self) -> tuple[str, ...]:
@@ -201,28 +177,23 @@ def page_of(
     seconds = defaultdict[str, float](float)
     for block in blocks:
         seconds[block.cell_id] += math.fsum(block.wall_s)
-    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in gating.pairs]
+    rows = [_row(plan, pair, seconds[pair.cell_id]) for pair in by_size(gating.pairs)]
     rows += [_budget_row(plan, b, seconds[b.cell_id]) for b in gating.budgets]
     rows += [_failure_row(plan, failure, seconds) for failure in gating.failures]
     risk, family = format_percent(gating.level), counted(gating.family, "timed comparison")
     how = (
         f"probability of a false alarm in the first measurement: at most {risk}, for {family} and "
-        f"{interim_analyses(gating.looks)}"
+        f"{interim_analyses(gating.looks)}; intervals of the report: {format_level(1 - plan.judge.level)}"
     )
     if gating.hosts:
         how += f"; measured on host {', again on host '.join(gating.hosts)}"
     to_fill_in = {"reason": "…", "until": "YYYY-MM-DD"}
-    result = _result(plan, gating, change)
-    if gating.exit_code == EXIT_DONE:
-        for state, (thing, how_worse) in _DESPITE.items():
-            if number := len(gating.in_state(state)):
-                result += f", with {counted(number, thing)} {how_worse}"
     return GatePage(
         plan.name,
         record_id,
         started,
         gating.confirmation,
-        result,
+        result_of(plan, gating, change),
         gating.exit_code,
         tuple(map(phrase, gating.reasons)),
         tuple(sorted(rows, key=lambda row: (*FULL_ROWS, "passed").index(row.state))),
@@ -230,50 +201,15 @@ def page_of(
         how if gating.rounds else "",
         tuple(map(phrase, gating.remarks)),
         " and ".join(plan.revisions.names) if plan.revisions else BOTH_SIDES,
-        tuple(_causes(plan, gating)),
+        tuple(causes_of(plan, gating)),
         tuple(
             json.dumps(acceptance(plan, pair) | to_fill_in, ensure_ascii=False)
-            for pair in gating.in_state("worse")
+            for pair in by_size(gating.in_state("worse"))
         ),
         bool(plan.scenario_path),
         change,
         plan.invocation.public.command(plan.scenario_path, plan.revisions),
     )
-
-
-def _causes(plan: Plan, gating: Gating) -> Iterator[str]:
-    """Yield a line for each explanation, with the configuration if there are several."""
-    several = len(gating.pairs) > 1 and len({pair.cell_id for pair in gating.pairs}) > 1
-    for item in gating.explanations:
-        where = f"{_place(plan, item.cell_id)}: " if several else ""
-        yield f"{where}{explanation(item)}"
-
-
-def explanation(item: Explanation) -> str:
-    """Return what differs in counted runs of a candidate and in its build, and where its time is."""
-    return write.render("explanation", item.changes, item.reason, item.build, item.place)
-
-
-def _result(plan: Plan, gating: Gating, change: ChangeKind) -> str:
-    """Return the result, which names the few comparisons that are worse or could not be judged."""
-    differ = gating.exit_code == EXIT_NOT_MEASURED and change is ChangeKind.WORSE
-    result = OUTPUTS_DIFFER if differ else RESULTS[gating.exit_code][2]
-    pairs = gating.in_state(*_HEADED.get(gating.exit_code, ()))
-    cells = [(pair.metric, pair.cell_id) for pair in pairs]
-    if gating.exit_code == EXIT_WORSE and not pairs:
-        result = BUDGETS_EXCEEDED
-        cells = [(b.budget.metric, b.cell_id) for b in gating.budgets if b.state == "over"]
-    names = [f"{words.noun(metric)} of {_place(plan, cell_id)}" for metric, cell_id in cells]
-    return f"{result}: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else result
-
-
-def _place(plan: Plan, cell_id: str) -> str:
-    """Return variant and input of a configuration, or its input if two revisions are compared."""
-    cell = plan.cell(cell_id)
-    where, name = plan.input(cell.input_id).name, plan.variant(cell.variant_id).label
-    if plan.revisions is not None and where:
-        return where
-    return f"{name}, {where}" if where else name
 
 
 def axis_values(plan: Plan, cell_id: str) -> dict[str, str]:
@@ -313,21 +249,24 @@ def budget_text(finding: BudgetFinding) -> str:
 
 def _budget_row(plan: Plan, finding: BudgetFinding, seconds: float) -> GateRow:
     state, glyph, plain, word = _BUDGET_ROWS[finding.state]
-    place, metric = _place(plan, finding.cell_id), f"budget of {words.noun(finding.budget.metric)}"
+    place, metric = (
+        place_of(plan, finding.cell_id),
+        f"budget of {words.noun(finding.budget.metric)}",
+    )
     return GateRow(place, metric, state, glyph, plain, budget_text(finding), seconds, word)
 
 
 def _failure_row(plan: Plan, failure: Failure, seconds: Mapping[str, float]) -> GateRow:
     word, cell_id = STATE_WORDS["failed"], failure.cell_id
-    where = "all configurations" if cell_id is None else _place(plan, cell_id)
+    where = "all configurations" if cell_id is None else place_of(plan, cell_id)
     took = 0.0 if cell_id is None or failure.gated else seconds[cell_id]  # that of a pair otherwise
     return GateRow(where, _MEASUREMENT, "failed", "✕", "x", phrase(failure.reason), took, word)
 
 
-def _levels(*comparisons: Comparison | None) -> frozenset[float]:
-    """Return the levels of the intervals of comparisons that are judged by rounds."""
-    intervals = (c.shown for c in comparisons if c is not None and c.statistic != "exact")
-    return frozenset(i.level for i in intervals if i is not None and i.bounded)
+def _level(c: Comparison | None) -> str:
+    """Return the level of an interval of a comparison that is judged by rounds, otherwise an empty text."""
+    interval = c.shown if c is not None and c.statistic != "exact" else None
+    return f" ({format_level(interval.level)})" if interval and interval.bounded else ""
 
 
 def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
@@ -338,16 +277,18 @@ def _row(plan: Plan, pair: GatedPair, seconds: float) -> GateRow:
     if BUILT_ALIKE in pair.reasons:  # its difference is that of an A/A test, which the report has
         texts = ["", ""]
     parts = [texts[0]] if texts[0] else []
+    first, second = map(_level, both)
     if texts[1]:
-        first, second = (f" ({format_levels(x)})" if (x := _levels(c)) else "" for c in both)
         parts = [f"first measurement{first}: {part}" for part in parts]
         parts.append(f"second measurement{second}: {texts[1]}")
+    elif first:
+        parts = [f"one measurement{first}: {part}" for part in parts]
     parts += [phrase(reason) for reason in pair.reasons if not _is_stated(pair, reason)]
-    g, place = WORDS[(pair.again or pair.comparison).verdict], _place(plan, pair.cell_id)
+    g, place = WORDS[(pair.again or pair.comparison).verdict], place_of(plan, pair.cell_id)
     word, noun = STATE_WORDS[pair.state], words.noun(pair.metric)
     sentence = "; ".join(parts) or word
-    levels = _levels(*both) if any(texts) else frozenset[float]()
-    return GateRow(place, noun, pair.state, g.glyph, g.ascii, sentence, seconds, word, levels)
+    glyphs = g.glyph, g.ascii
+    return GateRow(place, noun, pair.state, *glyphs, sentence, seconds, word, size_of(pair))
 
 
 def _is_stated(pair: GatedPair, reason: Reason) -> bool:
@@ -387,7 +328,7 @@ def terminal(page: GatePage, width: int, *, unicode: bool, most: int = 40) -> st
     if page.passed:
         lines += ["", f"{len(page.passed)} of {counted(page.compared, 'comparison')} passed"]
     again = f"; second measurement: {page.confirmation}" if page.confirmation else ""
-    lines += _wrapped(page.how(page.full[:most]) + again, width, "")
+    lines += _wrapped(page.how + again, width, "")
     return "\n".join(visible(line) for line in lines)
 
 

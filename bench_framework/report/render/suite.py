@@ -17,7 +17,8 @@ from bench_framework.model.documents.gate import SuiteMember
 from bench_framework.model.plan.invocation import without_folder
 from bench_framework.model.result.decision import ChangeKind
 from bench_framework.report.render import gate
-from bench_framework.report.render.gate import RESULTS, GatePage, GateRow
+from bench_framework.report.render.gate import GatePage, GateRow
+from bench_framework.report.render.gate_heading import BUDGETS_EXCEEDED, RESULTS
 from bench_framework.report.render.html import FILTERS, policy, printable, trusted
 from bench_framework.report.render.junit import suite_of, xml_text
 from bench_framework.report.render.markdown import fitting
@@ -30,7 +31,7 @@ from bench_framework.units import counted
 
 ORDER: Final = (EXIT_INTERRUPTED, EXIT_NOT_MEASURED, EXIT_WORSE, EXIT_NOT_JUDGED, EXIT_DONE)
 """The exit code of a suite is the first of these that a scenario has."""
-OVER_BUDGET: Final = ("▲", "^", gate.BUDGETS_EXCEEDED)
+OVER_BUDGET: Final = ("▲", "^", BUDGETS_EXCEEDED)
 MEASURED: Final = ("✓", "+", "measured")
 SKIPPED: Final = ("–", "-", "skipped")
 FAILED: Final = ("✕", "x", "failed")
@@ -179,9 +180,10 @@ class SuitePage:
 
     @property
     def attention(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
-        """The comparisons that need attention, in the order of `gate.FULL_ROWS`."""
+        """The comparisons that need attention, in the order of `gate.FULL_ROWS`, the largest growth first."""
         pairs = [(row, one) for row in self.rows if row.page for one in row.page.full]
-        return tuple(sorted(pairs, key=lambda pair: gate.FULL_ROWS.index(pair[1].state)))
+        order = gate.FULL_ROWS
+        return tuple(sorted(pairs, key=lambda pair: (order.index(pair[1].state), -pair[1].size)))
 
     @property
     def passed(self) -> tuple[tuple[SuiteRow, GateRow], ...]:

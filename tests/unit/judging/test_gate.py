@@ -60,7 +60,10 @@ def test_a_page_of_two_revisions_names_them_once_and_changes_no_other_word(base:
     blocks = example.blocks(timing({"new": 0.4}, 0.004), timing({}, 0.004), rss)
     contents = example.contents(blocks)
     page = gate_page.page_of(plan, gate.first_pass(plan, contents), blocks, "r", "2026-03-02")
-    sentences = {row.metric: row.sentence for row in page.rows}
+    sentences = {}
+    for row in page.rows:
+        level, sentences[row.metric] = row.sentence.split(": ", 1)
+        assert re.fullmatch(r"one measurement \(9\d(\.\d+)?\u202f% CI\)", level)
     assert re.match(r"uses 90\.0\u202f% more memory \[", sentences["memory"])
     assert re.match(r"(4\d|3\d)(\.\d)?.% slower \[", sentences["time"])
     assert sentences["CPU time"].startswith(("equivalent in CPU time", "inconclusive in CPU time"))
@@ -117,7 +120,7 @@ def test_the_comment_of_another_output_has_the_first_difference_and_what_to_do()
         rows["b, 1MiB", "time"] == "b printed a different result than a; its time is not compared"
     )
     assert rows["b, 1MiB", "memory"] == "output differs from the baseline's"
-    assert page.how(page.rows) == "nothing was timed"
+    assert page.how == "nothing was timed"
 
 
 class TestAContinuedRecord:

@@ -11,10 +11,18 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
-from bench_framework.model.facts.functions import FunctionChanges
+from bench_framework.model.facts.functions import FunctionChange, FunctionChanges
 from bench_framework.model.metrics import WAITS
 from bench_framework.model.plan.plan import Role
-from bench_framework.model.reasons import BUILT_ALIKE, ONE_PROGRAM, REACHES_ONE, Difference, message
+from bench_framework.model.reasons import (
+    BUILT_ALIKE,
+    ONE_PROGRAM,
+    REACHES_ONE,
+    Difference,
+    Reason,
+    ReasonCode,
+    message,
+)
 from bench_framework.model.result.gate import Explanation, GatedPair, Gating
 from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
@@ -37,7 +45,8 @@ def test_the_page_states_the_probability_of_a_false_alarm() -> None:
     assert "/tmp" not in gate.command
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
     assert (
-        gate.how(gate.rows) == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses"
+        gate.how == f"12 rounds; {risk}, for 2 timed comparisons and 11 interim analyses; "
+        "intervals of the report: 95\u202f% CI"
     )
 
 
@@ -79,12 +88,10 @@ def test_the_page_states_the_level_of_each_interval() -> None:
     one, two = page_of(twice, once).rows[0].sentence.split("; ")
     assert one.startswith("first measurement (99.9999\u202f% CI): ")
     assert two.startswith("second measurement (99.5\u202f% CI): ")
-    assert "; brackets: 96.7 to 99.9999 % CI; " in comment(page_of(twice, once))
-    assert "; brackets: 96.7 to 99.938 % CI; " in comment(page_of(once, other))
-    # Rows that passed are not on the terminal page.
+    assert "| one measurement (96.7 % CI): b takes as long as a" in comment(page_of(twice, once))
+    assert "| one measurement (99.938 % CI): " in comment(page_of(once, other))
     page = " ".join(gate_page.terminal(page_of(twice, once), 80, unicode=True).split())
-    assert "; brackets: 99.5 to 99.9999 % CI; " in page
-    assert "brackets" not in gate_page.terminal(page_of(once), 80, unicode=True)
+    assert page.endswith("interim analyses; intervals of the report: 95 % CI")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +126,7 @@ def test_a_row_of_one_program_says_so_once_and_has_no_interval() -> None:
     text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
     assert text.count("same program") == 1
     assert "| the same program: both sides were built to the same code |" in text
-    assert "brackets" not in text
+    assert "measurement (" not in text
 
 
 def test_the_reason_of_an_inconclusive_pair_is_stated_once() -> None:
@@ -132,6 +139,117 @@ def test_the_reason_of_an_inconclusive_pair_is_stated_once() -> None:
     gating = Gating((pair,), 0.01, 2, 4, 12, 4, ())
     text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
     assert text.count("not for the average of the record") == 1
+
+
+def growths(*figures: tuple[str, float, float]) -> list[GatedPair]:
+    """Return regressions: the metric, and the estimates of both measurements, for one candidate after another."""
+    cells = [c.id for c in sample().plan.cells if c.role is Role.CANDIDATE]
+    pairs = []
+    for cell_id, (metric, *ratios) in zip(cells, figures, strict=False):
+        both = [
+            replace(
+                compared(Verdict.WORSE, 0.99),
+                cell_id=cell_id,
+                metric=metric,
+                shown=Interval(ratio, ratio - 0.05, ratio + 0.05, 0.99),
+            )
+            for ratio in ratios
+        ]
+        claims = [replace(claim(c), metric=metric) for c in both]
+        pair = GatedPair(cell_id, metric, 0.02, "worse", both[0], claims[0])
+        pairs.append(replace(pair, again=both[1], again_claim=claims[1]))
+    return pairs
+
+
+def test_the_heading_has_the_number_and_the_largest_of_several_regressions() -> None:
+    plan = sample().plan
+
+    def page_of(*pairs: GatedPair) -> GatePage:
+        return gate_page.page_of(
+            plan, Gating(pairs, 0.01, 9, 4, 12, 1, ()), (), "20260101T0000Z", ""
+        )
+
+    one, two, three = growths(("wall", 1.12, 1.1), ("cpu", 1.3, 1.25), ("wall", 1.2, 2.5))
+    passed = replace(one, metric="cpu", state="passed", again=None, again_claim=None)
+    names = [gate_page.place_of(plan, pair.cell_id) for pair in (one, two, three)]
+    assert page_of(one, passed).result == f"regressions found: time of {names[0]} +10\u202f%"
+    assert page_of(one, two).result == (
+        f"regressions found: CPU time of {names[1]} +25\u202f%, time of {names[0]} +10\u202f%"
+    )
+    several = page_of(one, passed, two, three)
+    assert several.result == (
+        f"regressions found: 3 of 4 comparisons, the largest: time of {names[2]} 2.50×"
+    )
+    text = comment(several)
+    assert "the largest: time of " in text.splitlines()[1]
+    # Rows and entries have the order of the heading, by the estimate of the second measurement.
+    assert [row.cell for row in several.full] == [names[2], names[1], names[0]]
+    assert [text.find(f"| {name} |") for name in (names[2], names[1], names[0])] == sorted(
+        text.find(f"| {name} |") for name in names
+    )
+    assert '"level": "150%"' in several.accept[0]
+    open_ = [replace(pair, state="not-judged") for pair in (one, two, three)]
+    inconclusive = gate_page.page_of(
+        plan, Gating((*open_, passed), 0.01, 9, 4, 12, 4, ()), (), "20260101T0000Z", ""
+    )
+    assert inconclusive.result == "inconclusive: 3 of 4 comparisons"
+
+
+def test_equal_causes_are_one_line_that_names_the_configurations() -> None:
+    plan = sample().plan
+    pairs = growths(
+        ("wall", 1.1, 1.1), ("wall", 1.3, 1.3), ("wall", 1.2, 1.2), ("wall", 1.05, 1.05)
+    )
+    names = [gate_page.place_of(plan, pair.cell_id) for pair in pairs]
+
+    def changes(growth: int, name: str = "tool::parse", reference: int = 500) -> FunctionChanges:
+        return FunctionChanges(
+            instructions=1000 + growth,
+            reference=1000,
+            functions=(
+                FunctionChange(
+                    name=name,
+                    instructions=reference + growth,
+                    reference=reference,
+                    calls=2,
+                    reference_calls=2,
+                ),
+            ),
+        )
+
+    def lines(*given: FunctionChanges) -> tuple[str, ...]:
+        items = tuple(
+            Explanation(pair.cell_id, one) for pair, one in zip(pairs, given, strict=False)
+        )
+        gating = Gating(tuple(pairs), 0.01, 9, 4, 12, 1, (), explanations=items)
+        page = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+        assert comment(page).count("Why: ") == len(page.causes)
+        return page.causes
+
+    text = "instructions +10\u202f%: tool::parse +20\u202f%"
+    assert lines(changes(100), changes(100)) == (f"{names[1]} and {names[0]}: {text}",)
+    others = f"the same functions differ in {names[2]} and {names[0]}, instructions +10\u202f% to +20\u202f%"
+    assert lines(changes(100), changes(300), changes(200), changes(50, "tool::write")) == (
+        f"{names[1]}: instructions +30\u202f%: tool::parse +60\u202f%; {others}",
+        f"{names[3]}: instructions +5.0\u202f%: tool::write +10\u202f%",
+    )
+    # A function that is new on one side and more expensive on the other is another cause.
+    assert len(lines(changes(100), changes(100, reference=0))) == 2
+
+
+def test_a_row_that_passed_by_its_interval_says_what_that_excludes() -> None:
+    plan = sample().plan
+    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
+    c = replace(
+        compared(Verdict.INCONCLUSIVE, 0.99), shown=Interval(0.96, 0.89, 1.015, 0.99), mde=0.498
+    )
+    within = (Reason(ReasonCode.WITHIN_TOLERANCE),)
+    pair = GatedPair(cell.id, "wall", 0.02, "passed", c, replace(claim(c), mde=0.498), within)
+    gating = Gating((pair,), 0.01, 2, 4, 12, 0, ())
+    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    assert "[−11, +2]; the interval excludes that it is worse by more than 2 %; detecting" in text
+    assert "49.8" not in text
+    assert "tolerated" not in text
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
