@@ -271,7 +271,7 @@ def plan_between(
 
     `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
     `head`, it is the working tree; for a crate that is given by a URL, the revision of the
-    scenario, or HEAD of the remote. Changes in the folder `records` are none of the working tree. With
+    scenario, or HEAD of the remote. Changes in the folder `records` do not count. With
     `one_revision`, both may be the same commit.
 
     Raises:

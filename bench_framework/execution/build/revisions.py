@@ -352,9 +352,9 @@ def commits_of_head(git: Git, crate: Path) -> list[str]:
 def has_changes(git: Git, crate: Path, records: Path) -> bool:
     """Check for uncommitted changes anywhere in a crate's repository, but not in the folder of the records."""
     top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
-    words = ("-C", top, "status", "--porcelain")
+    words = ["-C", top, "status", "--porcelain"]
     if (folder := records.resolve()).is_relative_to(top) and folder != Path(top):
-        words += ("--", f":(exclude,literal){folder.relative_to(top)}")
+        words += ["--", f":(exclude,literal){folder.relative_to(top)}"]
     return bool(git.run(*words))
 
 

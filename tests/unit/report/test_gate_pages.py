@@ -28,6 +28,7 @@ from bench_framework.model.result.judgement import Comparison
 from bench_framework.model.verdict import Interval, Thresholds, Verdict
 from bench_framework.report.render import gate as gate_page, junit
 from bench_framework.report.render.gate import GatePage
+from bench_framework.report.render.gate_heading import place_of
 from bench_framework.report.render.markdown import MOST_COMMENT
 
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
@@ -171,7 +172,7 @@ def test_the_heading_has_the_number_and_the_largest_of_several_regressions() -> 
 
     one, two, three = growths(("wall", 1.12, 1.1), ("cpu", 1.3, 1.25), ("wall", 1.2, 2.5))
     passed = replace(one, metric="cpu", state="passed", again=None, again_claim=None)
-    names = [gate_page.place_of(plan, pair.cell_id) for pair in (one, two, three)]
+    names = [place_of(plan, pair.cell_id) for pair in (one, two, three)]
     assert page_of(one, passed).result == f"regressions found: time of {names[0]} +10\u202f%"
     assert page_of(one, two).result == (
         f"regressions found: CPU time of {names[1]} +25\u202f%, time of {names[0]} +10\u202f%"
@@ -200,7 +201,7 @@ def test_equal_causes_are_one_line_that_names_the_configurations() -> None:
     pairs = growths(
         ("wall", 1.1, 1.1), ("wall", 1.3, 1.3), ("wall", 1.2, 1.2), ("wall", 1.05, 1.05)
     )
-    names = [gate_page.place_of(plan, pair.cell_id) for pair in pairs]
+    names = [place_of(plan, pair.cell_id) for pair in pairs]
 
     def changes(growth: int, name: str = "tool::parse", reference: int = 500) -> FunctionChanges:
         return FunctionChanges(
