@@ -46,8 +46,8 @@ def at_commits(
     """
     taken = {axis.name for axis in plan.axes}
     axis = next(name for name in AXIS_NAMES if name not in taken)
-    shown = {side: commit or clean or None for side, commit in commits.items()}
-    names = {side: short_name(commit) for side, commit in shown.items()}
+    full_ids = {side: commit or clean or None for side, commit in commits.items()}
+    names = {side: short_name(commit) for side, commit in full_ids.items()}
     first, *_, last = commits
     holes, measured = [*plan.holes], list[tuple[Cell, Variant, Input]]()
     for cell in plan.cells:
@@ -96,7 +96,7 @@ def at_commits(
             names[side],
             phrase_of(PhraseCode.COMMIT, commit) if commit else phrase_of(PhraseCode.WORK_TREE),
         )
-        for side, commit in shown.items()
+        for side, commit in full_ids.items()
     )
     heads = {cell.id: (cell_id(cell, last),) for cell, _, _ in measured}
     return replace(
