@@ -241,7 +241,7 @@ def test_a_budget_that_is_too_small_is_followed_by_one_that_is_enough_in_every_f
     tmp_path: Path,
 ) -> None:
     short = Folder(tmp_path, 0.055)
-    text = SCENARIO.replace("rounds: 24, until: rounds, warmup: 1", "budget: 100ms")
+    text = SCENARIO.replace("rounds: 24, until: rounds, warmup: 1", "budget: 1ms")
     (tmp_path / "gated.yaml").write_text(text)
     done = short("run", "gated.yaml", "--gate", PATH=str(tmp_path / "nothing"), code=4)
     (remark,) = (r for r in short.document["remarks"] if r["code"] == "budget-too-small")

@@ -226,9 +226,17 @@ def by_function() -> ReportData:
     grown = FunctionChange(
         name="tool::parse", instructions=900, reference=600, calls=20, reference_calls=10, share=1.2
     )
+    zero = FunctionChange(name="", instructions=0, reference=0, calls=0, reference_calls=0)
+    gone = replace(zero, name="tool::put", reference=99, counterpart="tool::put_one")
+    new = replace(zero, name="tool::put_one", instructions=98, counterpart="tool::put")
+    memory = replace(zero, name="[allocator]", module="libc.so.6", instructions=30, reference=20)
     written = CountChange(metric="system_calls", value=300, reference=100, function="write")
     changes = FunctionChanges(
-        instructions=1250, reference=1000, functions=(grown,), counts=(written,), rest=-50
+        instructions=1250,
+        reference=1000,
+        functions=(grown, gone, new, memory),
+        counts=(written,),
+        rest=-59,
     )
     pairs = (FunctionsOfPair(*pair, changes),)
     names = Names(data.plan)
