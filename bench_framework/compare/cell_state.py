@@ -189,6 +189,7 @@ def _state(
         return replace(state, state="other-output", reason=other)
     good = [b for b in sample.blocks if b.round in sample.runs]
     empty = all(b.answer is not None and _is_empty(b.answer) for b in good)
+    empty |= cell.role is Role.BOUND
     state = replace(state, cache=observed_cache(good), empty=empty)
     fallbacks = mode_fallbacks(plan, cell, effective, build)
     if not fallbacks:

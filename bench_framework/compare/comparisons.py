@@ -127,7 +127,7 @@ def _memory(stage: Stage) -> Iterator[Comparison]:
             rule = interim_analysis.rule_of(stage, "memory", cell_pairs, size=size)
             c = unjudged(stage.runs, cell_pairs[0], rule, pair.rounds)
             if len(pair):
-                least = LEAST_BYTES / statistics.median(pair.reference)
+                least = LEAST_BYTES / min(map(statistics.median, (pair.candidate, pair.reference)))
                 c = replace(c, thresholds=c.thresholds.at_least(least))
                 c = medians.compare_medians(c, pair, level=rule.looks.level, size=rule.size)
             yield same_programs.without_verdict(c, stage.runs.same)

@@ -179,18 +179,25 @@ def _side(
 def _change(keys: Sequence[Key], new: _Side, old: _Side) -> FunctionChange:
     """Return the difference of a function, or of all functions of the allocator together."""
     instructions, reference = (sum(x.cost(key).instructions for key in keys) for x in (new, old))
-    (name, module), called = keys[0], keys
+    (name, module) = keys[0]
+    calls, reference_calls = (sum(side.cost(key).calls for key in keys) for side in (new, old))
     if is_of_allocator(keys[0]):
         name, module = ALLOCATOR, ", ".join(sorted({file for _, file in keys if file}))
-        called = [key for key in keys if allocator_metric(key[0])]
+        # Without the calls from one function of an allocator to the next.
+        calls, reference_calls = (
+            round(
+                sum(side.counts(metric)[0] for metric in ALLOCATOR_METRICS if side.counts(metric))
+            )
+            for side in (new, old)
+        )
     grown = instructions > reference and (name == ALLOCATOR or not is_of_program(keys[0]))
     return FunctionChange(
         name=name,
         module=module,
         instructions=instructions,
         reference=reference,
-        calls=sum(new.cost(key).calls for key in called),
-        reference_calls=sum(old.cost(key).calls for key in called),
+        calls=calls,
+        reference_calls=reference_calls,
         caller=_caller(keys, new, old, by_calls=False) if grown else "",
     )
 

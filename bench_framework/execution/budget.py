@@ -182,10 +182,12 @@ def used_up(
 ) -> Reason | None:
     """Return that the time is used up, if it is, with the budget that is enough if an input has too few rounds."""
     measure = plan.measure
-    if elapsed_s < measure.time_limit_s:
+    if state.stopped or elapsed_s < measure.time_limit_s:
         return None
+    if measure.until == "rounds" or measure.by_t:
+        return Reason(ReasonCode.BUDGET_SPENT)
     needed = TimeBudget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
-    if measure.until == "rounds" or measure.by_t or state.rounds >= needed:
+    if state.rounds >= needed:
         return Reason(ReasonCode.BUDGET_SPENT)
     round_s = elapsed_s / sum(s.rounds + s.warmups for s in states) * len(plan.inputs)
     minutes = math.ceil((needed + measure.warmups_total) * round_s / 60)

@@ -173,12 +173,12 @@ METRICS: Final[dict[str, MetricKind]] = {
         _memory(
             "anon_bytes",
             "anonymous memory",
-            "heap, stacks and other anonymous pages (RssAnon) at the peak of the resident set",
+            "heap, stacks and shared memory (RssAnon, RssShmem) at the peak of the resident set",
         ),
         _memory(
             "file_bytes",
             "mapped file memory",
-            "pages of files and shared memory (RssFile, RssShmem) at the peak of the resident set",
+            "pages of mapped files (RssFile) at the peak of the resident set",
         ),
         *(_wait(f"wait_{part}", noun, about) for part, noun, about in _WAITS),
         _wait("fault_cost", "cost of a minor page fault", "processor time for a new small page"),

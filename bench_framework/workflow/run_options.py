@@ -303,8 +303,8 @@ def plan_between(
                 git, cache, crate=crate, head=head_id or "HEAD", branches=branches
             )
         clean = ""
-        if head_id is None and crate is not None and not revisions.has_changes(git, crate, records):
-            clean = revisions.state_of(git, crate)[0] or ""
+        if head_id is None and crate is not None:
+            clean = revisions.clean_commit(git, crate, records)
         if base_id in (head_id, clean) and not one_revision:
             previous = f"{head or 'HEAD'}~1"
             try:

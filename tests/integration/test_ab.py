@@ -336,12 +336,14 @@ def test_a_command_that_edits_its_file_is_reported(folder: Path) -> None:
     (folder / "data").write_text("b\na\n" * 9999, encoding="utf-8")
     words = ("ab", "--runs", "6", "sort -o data data", "sort --parallel=1 -o data data")
     done = benchctl(folder, *words, real=True)
-    assert f"warning[BX354]: a command changed {folder}/data, which is one of" in done.stderr
+    assert f"warning[BX354]: {folder}/data, an argument of a command, changed" in done.stderr
     assert "--prepare 'cp ORIGINAL COPY'" in done.stderr
     (record,) = find_records(folder / "results")
     report = (record / "report.md").read_text(encoding="utf-8")
     assert "outputs: empty, so no results were compared" in report
-    assert "a command changed" in (record / "appendix.md").read_text(encoding="utf-8")
+    assert "an argument of a command, changed" in (record / "appendix.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_without_commands_the_error_has_an_example(folder: Path) -> None:

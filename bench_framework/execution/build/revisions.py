@@ -198,12 +198,11 @@ def _resolve(git: Git, repository: Path, url: str | None, revision: str) -> str:
 
 
 class _Advice(NamedTuple):
-    """The revisions of a repository, for the fix of an error about a missing one."""
+    """The newest branches and tags of a repository, for an error about a missing one; none if it is shallow."""
 
     shallow: bool
     remote: bool
     known: str
-    """Its newest branches and tags, separated by commas; empty for a shallow clone."""
 
 
 def _advice(git: Git, repository: Path) -> _Advice:
@@ -349,13 +348,13 @@ def commits_of_head(git: Git, crate: Path) -> list[str]:
     return [] if listed is None or _is_shallow(git, crate) else listed.split()
 
 
-def has_changes(git: Git, crate: Path, records: Path) -> bool:
-    """Check for uncommitted changes anywhere in a crate's repository, but not in the folder of the records."""
-    top = git.run("-C", str(crate), "rev-parse", "--show-toplevel")
-    words = ["-C", top, "status", "--porcelain"]
-    if (folder := records.resolve()).is_relative_to(top) and folder != Path(top):
-        words += ["--", f":(exclude,literal){folder.relative_to(top)}"]
-    return bool(git.run(*words))
+def clean_commit(git: Git, crate: Path, records: Path) -> str:
+    """Return the commit of a working tree; empty if it has changes, which new files next to the records are not."""
+    top = Path(git.run("-C", str(crate), "rev-parse", "--show-toplevel"))
+    status, folder = ("-C", str(top), "status", "--porcelain"), records.resolve()
+    others = ("--", f":(exclude,literal){folder}") if top in folder.parents else ()
+    changed = git.run(*status, "--untracked-files=no") or git.run(*status, *others)
+    return "" if changed else state_of(git, crate)[0] or ""
 
 
 def _mirror(git: Git, cache: Path, url: str, revision: str) -> Path:

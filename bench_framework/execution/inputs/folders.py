@@ -6,6 +6,7 @@ import os
 import shlex
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,8 @@ from bench_framework.text.errors import new_event
 
 LARGEST_DIGESTED_BYTES: Final = 64 << 20
 """A larger argument file counts as changed if its size, mtime or inode differs."""
+OUTPUTS: Final = frozenset({"-o", "--output", "--out", ">", ">>", "2>"})
+"""Words before a file that a command writes."""
 
 
 def files(path: Path, chosen: Sequence[str] = ()) -> Iterator[Path]:
@@ -154,23 +157,21 @@ class ArgumentFiles:
     """The files that commands have as arguments, and their content before the first run.
 
     A program that edits its file has no work left in later runs. A cell with `prepare` or `cleanup` is left out,
-    because they may restore the file. Inputs are checked by `Guard`.
+    because they may restore the file, and so are its outputs. Inputs are checked by `Guard`.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._given = bool(plan.scenario_path)
-        self._contents = {
-            path: _content(path)
-            for cell in plan.cells
-            if not (cell.prepare or cell.cleanup)
-            for path in _arguments(cell)
-        }
+        cells = [cell for cell in plan.cells if not (cell.prepare or cell.cleanup)]
+        paths = dict.fromkeys(path for cell in cells for path in _arguments(cell))
+        self._contents = {path: content for path in paths if (content := _content(path))}
 
     def changes(self) -> Iterator[Event]:
         """Yield the warning BX354 for each file with another content than before."""
         key = "BX354.in-scenario" if self._given else "BX354.in-command-line"
         for path, (before, digest) in self._contents.items():
-            if _stamp(str(path)) != before and (digest is None or digest != _content(path)[1]):
+            now = _content(path) if _stamp(str(path)) != before else None
+            if now is not None and (digest is None or digest != now[1]):
                 yield new_event(key, path=path)
 
 
@@ -182,21 +183,22 @@ def _arguments(cell: Cell) -> Iterator[Path]:
             texts = shlex.split(text, comments=True) if cell.shell else [text]
         except ValueError:  # an open quote
             continue
-        for argument in texts:
-            for name in {argument, argument.partition("=")[2]}:
-                path = Path(cell.cwd or "", name)
-                with contextlib.suppress(OSError, ValueError):
-                    if name and path.is_file():
-                        yield path
+        for before, argument in pairwise(["", *texts]):
+            option, _, value = argument.partition("=")
+            if option not in OUTPUTS and before not in OUTPUTS:
+                for name in filter(None, (argument, value)):
+                    with contextlib.suppress(OSError, ValueError):
+                        if (path := Path(cell.cwd or "", name)).is_file():
+                            yield path
 
 
-def _content(path: Path) -> tuple[str | None, str | None]:
-    """Return stamp and digest of a file; no digest if it is large or cannot be read."""
-    with contextlib.suppress(OSError):
-        before = stamp(path)
+def _content(path: Path) -> tuple[str, str | None] | None:
+    """Return stamp and digest of a file, without a digest if it is large; `None` if it cannot be read."""
+    try:
         small = path.stat().st_size <= LARGEST_DIGESTED_BYTES
-        return before, sha256_of(path) if small else None
-    return None, None
+        return stamp(path), sha256_of(path) if small else None
+    except OSError:
+        return None
 
 
 def require_unchanged(builds: Iterable[Build]) -> None:

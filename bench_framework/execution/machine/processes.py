@@ -18,8 +18,8 @@ PEAK_UNIT_BYTES: Final = 1024
 TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 _PARENT, _SESSION, _TIMES = 1, 3, slice(11, 15)
 """Places of fields of /proc/PID/stat after the name: parent, session, and CPU times in ticks."""
-PARTS: Final = {"anon_bytes": ("RssAnon",), "file_bytes": ("RssFile", "RssShmem")}
-"""Metric → fields of /proc/PID/status. Files of a tmpfs are counted as shared memory."""
+PARTS: Final = {"anon_bytes": ("RssAnon", "RssShmem"), "file_bytes": ("RssFile",)}
+"""Metric → fields of /proc/PID/status. Shared memory, such as a tmpfs, cannot be dropped like pages of files."""
 
 
 def exists(pid: int) -> bool:

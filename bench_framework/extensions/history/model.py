@@ -24,9 +24,9 @@ class HistoryPoint:
     dirty: bool | None
     """True if the crate had uncommitted changes."""
     value: float
-    """Median of the configuration."""
+    """Median of the configuration; of a candidate, the baseline's × their typical ratio."""
     lo: float | None
-    """Lower end of the 95 % interval of the value within its record."""
+    """Lower end of the 95 % interval of the median within its record, relative to the value."""
     hi: float | None
     """Upper end of it."""
     program: str

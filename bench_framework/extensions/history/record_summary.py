@@ -94,8 +94,14 @@ def _by_ratio(text: str, metric: str, figures: Mapping[str, Figures]) -> dict[st
     changed = dict(figures)
     for row in csv.DictReader(io.StringIO(text, newline="")):
         cell, other, ratio = row["cell_id"], row["ref_cell_id"], row["ratio"]
+        bounded = math.isfinite(float(row["hi"] or math.inf))
         compared = row["metric"] == metric and row["kind"] == "headline" and ratio
-        if compared and row["statistic"] in BY_ROUND and {cell, other} <= figures.keys():
+        if (
+            compared
+            and bounded
+            and row["statistic"] in BY_ROUND
+            and {cell, other} <= figures.keys()
+        ):
             median, lo, hi = figures[cell]
             factor = figures[other][0] * float(ratio) / median
             changed[cell] = (median * factor, lo and lo * factor, hi and hi * factor)

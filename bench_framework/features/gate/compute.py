@@ -198,30 +198,31 @@ def pair_state(
     c: Comparison, margin: float, policy: GatePolicy, grown_bytes: float
 ) -> tuple[PairState, Reason | None]:
     """Return the state of a pair after the first measurement, and the reason for it."""
-    if c.verdict in _BROKEN:
-        return "failed", c.reason
-    if c.verdict is Verdict.NOT_COMPARABLE:
-        return "not-comparable", c.reason
+    small = c.metric == PEAK_RSS and grown_bytes <= LEAST_BYTES
+    if c.verdict in _BROKEN or c.verdict is Verdict.NOT_COMPARABLE:
+        return "failed" if c.verdict in _BROKEN else "not-comparable", c.reason
     if c.verdict.worse and c.shown is not None:
-        return _worse(c, c.shown, margin, grown_bytes)
+        return _worse(c, c.shown, margin, small=small)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", None
     if within(c, margin):
         return "passed", Reason(ReasonCode.WITHIN_TOLERANCE)
-    if c.mde is not None and not c.reason:
-        if c.mde <= policy.detect:
-            return "passed", Reason(ReasonCode.DETECTABLE, policy.detect)
-        return "not-judged", Reason(ReasonCode.UNDETECTED, c.mde)
-    return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
+    if small and c.reason == Reason(ReasonCode.TOO_SMALL):
+        return "passed", Reason(ReasonCode.SMALL_GROWTH)
+    if c.mde is None or c.reason:
+        return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
+    if c.mde <= policy.detect:
+        return "passed", Reason(ReasonCode.DETECTABLE, policy.detect)
+    return "not-judged", Reason(ReasonCode.UNDETECTED, c.mde)
 
 
 def _worse(
-    c: Comparison, interval: Interval, margin: float, grown_bytes: float
+    c: Comparison, interval: Interval, margin: float, *, small: bool
 ) -> tuple[PairState, Reason | None]:
     growth = interval.ratio - 1
     if growth <= margin:
         return "passed", Reason(ReasonCode.TOLERATED, (growth, margin))
-    if c.metric == PEAK_RSS and grown_bytes <= LEAST_BYTES:
+    if small:
         return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.family != "exact":
         return "suspicious", None

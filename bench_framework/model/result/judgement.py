@@ -335,7 +335,7 @@ class CellState:
     cache: CacheState = "unknown"
     """Observed state of the page cache at the start of every run."""
     empty: bool = False
-    """True if each of its compared outputs is empty, so that equal ones show nothing about its work."""
+    """True if each of its outputs is empty, so that equal ones show nothing, or if it is a bound (not compared)."""
 
     @property
     def refusal(self) -> Verdict | None:

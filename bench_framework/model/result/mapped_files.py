@@ -45,4 +45,5 @@ def _is_of_files(c: Comparison, parts: Mapping[tuple[str, str], Summary]) -> boo
     if [*map(len, known)] != [*map(len, sides)]:
         return False
     (peak, other), (anonymous, rest) = known
-    return abs(peak - other) > max(MANY_BYTES, 2 * abs(anonymous - rest))
+    difference = peak - other
+    return abs(difference - (anonymous - rest)) > max(MANY_BYTES, abs(difference) / 2)

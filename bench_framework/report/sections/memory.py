@@ -78,8 +78,8 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
         of_input = f"{of_input} ({text})" if of_input else f", input of {text}"
     caption = f"Peak resident memory by variant{of_input}: median over runs."
     legend = (
-        "Anonymous: heap and stacks (RssAnon) at the peak of one further run, which is not timed. It "
-        "can exceed the median of the timed runs. — if no sample was within 5 % of the peak."
+        "Anonymous: heap, stacks and shared memory (RssAnon, RssShmem) at the peak of one further run, "
+        "which is not timed. It can exceed the median of the timed runs. — if no sample was within 5 % of the peak."
     )
     sampled = data.summaries(cells, ANONYMOUS)
     return Table(name + "-table", caption, columns, rows, (legend,) if sampled else ())

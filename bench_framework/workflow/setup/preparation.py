@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Final, Literal
 
 from bench_framework.errors import CellError, MachineError
@@ -13,6 +14,7 @@ from bench_framework.execution.benches import environment_of
 from bench_framework.execution.build import binaries, pgo
 from bench_framework.execution.build.cargo import require_cargo
 from bench_framework.execution.build.preloads import library, must_be_built, prove
+from bench_framework.execution.build.revisions import Git, clean_commit
 from bench_framework.execution.counting import instructions
 from bench_framework.execution.counting.single_run import SingleRunner
 from bench_framework.execution.hyperfine import Hyperfine
@@ -30,6 +32,7 @@ from bench_framework.foreign import last_lines
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.model.plan.build_spec import PROGRAM
 from bench_framework.model.plan.plan import Input, Plan
+from bench_framework.model.plan.revisions import short_name
 from bench_framework.model.record.run import Build, Event, Host, PreparedInput
 from bench_framework.text.errors import new_event
 from bench_framework.text.reasons import phrase_of
@@ -112,6 +115,8 @@ def prepare(
         arguments = ArgumentFiles(plan)
         event: Event | None = None
         builds = _all_programs(plan, driver, earlier=earlier, given=given)
+        if not (earlier or given):
+            _require_clean(plan, options.results, driver)
         if plan.benches is not None and not plan.benches.expanded:
             plan, builds = with_benches(plan, builds, driver.observer)
             driver.observer.notify(PlanReady(plan))
@@ -276,6 +281,15 @@ def _proved(
             target = target_of(cells[0], build, given, driver.env, tuning="/dev/null")
             proved[build.id] = prove(build, target, runner, driver.env, tool)
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
+
+
+def _require_clean(plan: Plan, records: Path, driver: Driver) -> None:
+    """Check that a working tree that is named by its commit still contains it. Raises `MachineError` (BX420)."""
+    commit = plan.revisions.clean if plan.revisions is not None else ""
+    if commit:
+        git = Git(driver.launcher, driver.env)
+        if clean_commit(git, Path(plan.builds[0].crate), records) != commit:
+            raise MachineError("BX420.tree", commit=short_name(commit))
 
 
 def _require_cargo(plan: Plan, env: Mapping[str, str], given: Sequence[Build]) -> None:

@@ -168,11 +168,15 @@ def test_the_configuration_of_the_user_hides_no_change(
     assert revisions.state_of(runner, crate)[1] is False
     (crate / "new.txt").write_text("new\r\n")
     assert revisions.state_of(runner, crate)[1] is True
+    assert revisions.clean_commit(runner, crate, tmp_path) == ""
     (crate / "new.txt").unlink()
+    results, (commit, _) = repository.folder / "results", revisions.state_of(runner, crate)
+    results.mkdir()
+    (results / "record").write_text("")
+    assert revisions.clean_commit(runner, crate, results) == commit
+    assert revisions.clean_commit(runner, crate, repository.folder) == ""
     (repository.folder / "inner" / "crate" / "a.txt").write_text("changed")
-    assert revisions.has_changes(runner, crate, tmp_path)
-    assert revisions.has_changes(runner, crate, repository.folder)
-    assert not revisions.has_changes(runner, crate, repository.folder / "inner")
+    assert revisions.clean_commit(runner, crate, repository.folder / "inner") == ""
     assert repository.subjects("a", "b") == ["a", "größe", "b"]
     for _ in range(2):  # the first time clones the mirror, and the second one finds it
         commit = revisions.checkout(

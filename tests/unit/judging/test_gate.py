@@ -373,6 +373,16 @@ class TestTheSecondPass:
         assert twice.exit_code == 4
         assert gate.second_pass(*given).exit_code == 1
 
+    def test_a_growth_of_memory_below_1_mib_passes_whatever_its_share(self) -> None:
+        example = Study(policy=gate_policy(wall=0.02, peak_rss=0.05))
+
+        def rss(arm: str, _: str, number: int) -> float:
+            spread = 150_000 * (number % 5)
+            return 2_000_000 + spread + (700_000 if arm == "b" else 0)
+
+        gating = first(example, log_normal_timing({}), rss=rss)
+        assert states(gating, example)["b", "peak_rss"] == "passed"
+
     def test_memory_confirms_no_time(self) -> None:
         """A small growth of memory is tolerated, and no sign that a time was worse."""
         example = Study(arms=("a", "slow", "same"))
