@@ -176,20 +176,23 @@ class ArgumentFiles:
 
 
 def _arguments(cell: Cell) -> Iterator[Path]:
-    """Yield the regular files that the fixed words of a command name, without its program."""
-    for word in cell.command[not cell.shell :]:
-        text = "".join(part if isinstance(part, str) else "\0" for part in word)  # not a path
+    """Yield the regular files that the fixed words of a command name, without its program and its outputs."""
+    words = [
+        "".join(part if isinstance(part, str) else "\0" for part in word)  # not a path
+        for word in cell.command
+    ]
+    if cell.shell:
         try:
-            texts = shlex.split(text, comments=True) if cell.shell else [text]
+            words = shlex.split(" ".join(words), comments=True)
         except ValueError:  # an open quote
-            continue
-        for before, argument in pairwise(["", *texts]):
-            option, _, value = argument.partition("=")
-            if option not in OUTPUTS and before not in OUTPUTS:
-                for name in filter(None, (argument, value)):
-                    with contextlib.suppress(OSError, ValueError):
-                        if (path := Path(cell.cwd or "", name)).is_file():
-                            yield path
+            return
+    for before, argument in pairwise(words):
+        option, _, value = argument.partition("=")
+        if option not in OUTPUTS and before not in OUTPUTS:
+            for name in filter(None, (argument, value)):
+                with contextlib.suppress(OSError, ValueError):
+                    if (path := Path(cell.cwd or "", name)).is_file():
+                        yield path
 
 
 def _content(path: Path) -> tuple[str, str | None] | None:
