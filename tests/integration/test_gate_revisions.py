@@ -232,7 +232,7 @@ def test_uncommitted_changes_are_measured(project: Project) -> None:
 def test_nothing_to_compare_is_not_a_pass(project: Project) -> None:
     done = project("gate", "scenario.yaml", code=4)
     assert "error[BX111]: base and head are the same commit" in done.stderr
-    assert "there is no earlier commit to compare with" in done.stderr
+    assert "or fetch earlier commits (in CI `fetch-depth: 0`)" in done.stderr
     git(project.folder, "commit", "--quiet", "--allow-empty", "--message", "none")
     done = project("gate", "scenario.yaml", code=4)
     assert "compare with the previous commit: --base HEAD~1\n" in done.stderr
