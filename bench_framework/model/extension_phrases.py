@@ -2,158 +2,32 @@
 
 from enum import StrEnum
 
-
-class ExtensionCode(StrEnum):
-    """The code of a phrase of an extension."""
-
-    # The result of a statement of a page, from `audit`.
-    FIGURES_AGREE = "figures-agree"
-    BUT = "but"
-    FIGURES_NOT_NAMED = "figures-not-named"
-    FIGURES_DIFFER = "figures-differ"
-    RATIO_OF_DATA = "ratio-of-data"
-    RATIO_OF_SUMMARIES = "ratio-of-summaries"
-    INCLUDES_ONE = "includes-one"
-    IS_WITHIN = "is-within"
-    MAY_NOT_BE_WITHIN = "may-not-be-within"
-    NOT_WITHIN = "not-within"
-    PAGE_STATES = "page-states"
-    NO_RUNS_STATED = "no-runs-stated"
-    NO_SPREAD_STATED = "no-spread-stated"
-    NO_CHECK_STATED = "no-check-stated"
-    NO_INTERVALS = "no-intervals"
-    ONE_INPUT_SIZE = "one-input-size"
-    TWO_CLOCKS = "two-clocks"
-    OTHER_RESULTS = "other-results"
-    REFERENCE_MOVED = "reference-moved"
-    NO_OVERLAP = "no-overlap"
-    STAGE_NOT_TIMED = "stage-not-timed"
-    VARIANTS_COMPARED = "variants-compared"
-    TWO_SCALES = "two-scales"
-    NO_EVIDENCE = "no-evidence"
-    NO_SEPARATE_FIGURES = "no-separate-figures"
-    POWER_OF_1024 = "power-of-1024"
-    AND_RATES_IN = "and-rates-in"
-    ABOVE_LIMIT = "above-limit"
-    CAUSE_NOT_VARIED = "cause-not-varied"
-    CONDITION_NOT_MEASURED = "condition-not-measured"
-    NO_EARLIER_VERSION = "no-earlier-version"
-    TWO_NOT_NAMED = "two-not-named"
-    DATA_OF = "data-of"
-    OTHER_FACTOR = "other-factor"
-    OPPOSITE_DIRECTION = "opposite-direction"
-    OPPOSITE_OF = "opposite-of"
-    NO_FIGURES_OF = "no-figures-of"
-    EFFECTS_NOT_STATED = "effects-not-stated"
-    PERCENTAGES_AGREE = "percentages-agree"
-    LARGER_EFFECT = "larger-effect"
-    RESTS_ON = "rests-on"
-    PREDICTION = "prediction"
-    NOT_LINEAR = "not-linear"
-    EXPONENTS_AGREE = "exponents-agree"
-    NO_TIMES_BY_SIZE = "no-times-by-size"
-    CONTRADICTS_DATA = "contradicts-data"
-
-    # A search, and its lines.
-    WHICH_SIDE = "which-side"
-    STEP_OF_COMMIT = "step-of-commit"
-    STEP_OF_ENDS = "step-of-ends"
-    STEP_OF_NEW_ROUNDS = "step-of-new-rounds"
-    ATTEMPT = "attempt"
-    ENDS_DIFFER = "ends-differ"
-    ENDS_NOT_SHOWN = "ends-not-shown"
-    COMMIT_SKIPPED = "commit-skipped"
-    NO_SIDE = "no-side"
-    ON_SIDE = "on-side"
-    HAS_AGAINST = "has-against"
-    IS_COMMIT = "is-commit"
-    IN_RANGE = "in-range"
-    UNCONFIRMED = "unconfirmed"
-    UNCHANGED = "unchanged"
-    NOT_SHOWN = "not-shown"
-    ONE_DETECTED = "one-detected"
-    ONE_EXCLUDED = "one-excluded"
-    INTO_MERGES = "into-merges"
-    COUNT_INSTRUCTIONS = "count-instructions"
-    SOME_SKIPPED = "some-skipped"
-    NONE_SKIPPED = "none-skipped"
-    SEARCH_WAITS = "search-waits"
-    SEARCH_CONTINUES = "search-continues"
-    SEARCHING_BRANCH = "searching-branch"
-    NOT_SEARCHED = "not-searched"
-
-    # Hosts of a fleet.
-    NO_WORKER = "no-worker"
-    NO_WORKER_OF_HOST = "no-worker-of-host"
-    NO_WORKER_WITH_LABEL = "no-worker-with-label"
-    TOO_FEW_HOSTS = "too-few-hosts"
-    TOO_FEW_OF_KIND = "too-few-of-kind"
-    TOO_FEW_OF_ONE_KIND = "too-few-of-one-kind"
-    SHORTAGES = "shortages"
-    NOT_WITH_OTHERS = "not-with-others"
-    NO_ANSWER = "no-answer"
-    HAD_NOT_STARTED = "had-not-started"
-    NO_HOST_FREE = "no-host-free"
-    REPLACED_BY = "replaced-by"
-    NO_CONTACT = "no-contact"
-    CONTACT_AGAIN = "contact-again"
-    ON_HOST_TOO = "on-host-too"
-    PROFILES_MISSING = "profiles-missing"
-    MEASURING_ON = "measuring-on"
-    HOST_BUILDS = "host-builds"
-    EACH_HOST_BUILDS = "each-host-builds"
-    AGAIN_ON_HOST = "again-on-host"
-    HOST = "host"
-    HOST_READY = "host-ready"
-    HOST_ID = "host-id"
-    PLACE = "place"
-    RECORD = "record"
-    BASE_REVISION = "base-revision"
-    HEAD_REVISION = "head-revision"
-    CONNECTION_ENDED = "connection-ended"
-    WORKER_GONE = "worker-gone"
-    NO_SCHEDULER = "no-scheduler"
-    NOT_SET = "not-set"
-    BOTH_NOT_SET = "both-not-set"
-
-    # Commits that `history --backfill` measures.
-    BACKFILLING = "backfilling"
-    BACKFILL_FAILED = "backfill-failed"
-    PART_FAILED = "part-failed"
-    BACKFILLED = "backfilled"
-    COMMIT_FAILED = "commit-failed"
-    COMMAND_RESUMES = "command-resumes"
-
-    # Imported figures.
-    IMPORTED_QUESTION = "imported-question"
-    SOURCE_UNREADABLE = "source-unreadable"
-    OTHER_FIGURES = "other-figures"
-
-    # Programs of `doctor --aa`.
-    NOISE_QUESTION = "noise-question"
-    FACTORS = "factors"
-    COPIES = "copies"
-
-    # What arrived damaged, and why.
-    UPDATE_OF = "update-of"
-    RESULT_OF = "result-of"
-    RECORD_OF = "record-of"
-    SENT_FILES = "sent-files"
-    PROGRAMS = "programs"
-    ARCHIVE = "archive"
-    OF_TYPE = "of-type"
-    FIELD_OF_TYPE = "field-of-type"
-    NO_EXIT_CODE = "no-exit-code"
-    OTHER_HOST = "other-host"
-    OTHER_COMPUTER = "other-computer"
-    OTHER_VERSION = "other-version"
-    OTHER_FILE = "other-file"
-    FOREIGN_CELL = "foreign-cell"
-    OTHER_POLICY = "other-policy"
-    NO_SUCH_HARNESS = "no-such-harness"
-    OF_SCENARIO = "of-scenario"
-    STORED_ALREADY = "stored-already"
-    OTHER_DIGEST = "other-digest"
-    LEAVES_FOLDER = "leaves-folder"
-    BELOW_FILE = "below-file"
-    FOLDER_AND_FILE = "folder-and-file"
+ExtensionCode = StrEnum(
+    "ExtensionCode",
+    """
+    FIGURES_AGREE BUT FIGURES_NOT_NAMED FIGURES_DIFFER RATIO_OF_DATA RATIO_OF_SUMMARIES
+    INCLUDES_ONE IS_WITHIN MAY_NOT_BE_WITHIN NOT_WITHIN PAGE_STATES NO_RUNS_STATED
+    NO_SPREAD_STATED NO_CHECK_STATED NO_INTERVALS ONE_INPUT_SIZE TWO_CLOCKS OTHER_RESULTS
+    REFERENCE_MOVED NO_OVERLAP STAGE_NOT_TIMED VARIANTS_COMPARED TWO_SCALES NO_EVIDENCE
+    NO_SEPARATE_FIGURES POWER_OF_1024 AND_RATES_IN ABOVE_LIMIT CAUSE_NOT_VARIED
+    CONDITION_NOT_MEASURED NO_EARLIER_VERSION TWO_NOT_NAMED DATA_OF OTHER_FACTOR
+    OPPOSITE_DIRECTION OPPOSITE_OF NO_FIGURES_OF EFFECTS_NOT_STATED PERCENTAGES_AGREE
+    LARGER_EFFECT RESTS_ON PREDICTION NOT_LINEAR EXPONENTS_AGREE NO_TIMES_BY_SIZE CONTRADICTS_DATA
+    WHICH_SIDE STEP_OF_COMMIT STEP_OF_ENDS STEP_OF_NEW_ROUNDS ATTEMPT ENDS_DIFFER ENDS_NOT_SHOWN
+    COMMIT_SKIPPED NO_SIDE ON_SIDE HAS_AGAINST IS_COMMIT IN_RANGE UNCONFIRMED UNCHANGED NOT_SHOWN
+    ONE_DETECTED ONE_EXCLUDED INTO_MERGES COUNT_INSTRUCTIONS SOME_SKIPPED NONE_SKIPPED
+    SEARCH_WAITS SEARCH_CONTINUES SEARCHING_BRANCH NOT_SEARCHED
+    NO_WORKER NO_WORKER_OF_HOST NO_WORKER_WITH_LABEL TOO_FEW_HOSTS TOO_FEW_OF_KIND
+    TOO_FEW_OF_ONE_KIND SHORTAGES NOT_WITH_OTHERS NO_ANSWER HAD_NOT_STARTED NO_HOST_FREE
+    REPLACED_BY NO_CONTACT CONTACT_AGAIN ON_HOST_TOO PROFILES_MISSING MEASURING_ON HOST_BUILDS
+    EACH_HOST_BUILDS AGAIN_ON_HOST HOST HOST_READY HOST_ID PLACE RECORD BASE_REVISION
+    HEAD_REVISION CONNECTION_ENDED WORKER_GONE NO_SCHEDULER NOT_SET BOTH_NOT_SET
+    BACKFILLING BACKFILL_FAILED PART_FAILED BACKFILLED COMMIT_FAILED COMMAND_RESUMES
+    IMPORTED_QUESTION SOURCE_UNREADABLE OTHER_FIGURES
+    NOISE_QUESTION FACTORS COPIES
+    UPDATE_OF RESULT_OF RECORD_OF SENT_FILES PROGRAMS ARCHIVE OF_TYPE FIELD_OF_TYPE NO_EXIT_CODE
+    OTHER_HOST OTHER_COMPUTER OTHER_VERSION OTHER_FILE FOREIGN_CELL OTHER_POLICY NO_SUCH_HARNESS
+    OF_SCENARIO STORED_ALREADY OTHER_DIGEST LEAVES_FOLDER BELOW_FILE FOLDER_AND_FILE
+    """,
+)
+"""The code of a phrase of an extension, in the groups of ``text/extension_phrases.toml``."""

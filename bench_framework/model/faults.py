@@ -2,204 +2,39 @@
 
 from enum import StrEnum
 
-
-class FaultCode(StrEnum):
-    """The code of a fault."""
-
-    # A value or a file that is not valid.
-    OTHER_PROTOCOL = "other-protocol"
-    DIGEST_NOT_STRING = "digest-not-string"
-    OTHER_ITERATION = "other-iteration"
-    IS_NOT = "is-not"
-    WHOLE_NUMBER = "whole-number"
-    NEGATIVE = "negative"
-    ABOVE_64_BITS = "above-64-bits"
-    VALUE_OUT_OF_RANGE = "value-out-of-range"
-    KEY_TWICE = "key-twice"
-    NOT_REGULAR = "not-regular"
-    IS_MISSING = "is-missing"
-    CHANGED_LATER = "changed-later"
-    INVALID_NAME = "invalid-name"
-    INVALID_HEADER = "invalid-header"
-    THERE_IS = "there-is"
-    FILE_IN = "file-in"
-    HAS_VALUE = "has-value"
-    THE_PAGE = "the-page"
-    SECOND_HEADER = "second-header"
-    NO_MANIFEST_OF_RECORD = "no-manifest-of-record"
-    NAME_TWICE = "name-twice"
-    NO_DIGEST = "no-digest"
-    NO_FILE_NAME = "no-file-name"
-    ITS_FILE = "its-file"
-    THIS_FILE = "this-file"
-    NOTHING_SET = "nothing-set"
-    OF_INPUT = "of-input"
-    OF_BUILD = "of-build"
-    LACKS_COLUMNS = "lacks-columns"
-    IN_ROW = "in-row"
-    NO_CELL = "no-cell"
-    BLOCK_FOLLOWS = "block-follows"
-    ROWS_OF_BLOCK = "rows-of-block"
-    WHOLE_FILE = "whole-file"
-    THE_DOCUMENT = "the-document"
-    AN_OBJECT = "an-object"
-    A_LIST = "a-list"
-    A_TEXT = "a-text"
-    FLOAT_NUMBER = "float-number"
-    ITERATIONS = "iterations"
-    UNIT_OF_TIME = "unit-of-time"
-    NO_FIELD = "no-field"
-    EXIT_CODES_DIFFER = "exit-codes-differ"
-    ITERATIONS_DIFFER = "iterations-differ"
-    ONLY_AGGREGATES = "only-aggregates"
-    TOO_DEEP = "too-deep"
-    NO_SAMPLE = "no-sample"
-    TIME_OF_RUN = "time-of-run"
-    A_CPU_TIME = "a-cpu-time"
-    MEMORY_FIGURE = "memory-figure"
-    ROW = "row"
-    FIRST_VALUE = "first-value"
-    CONTRAST_OR_EXPERIMENT = "contrast-or-experiment"
-    DERIVED_VALUE = "derived-value"
-    A_MAPPING = "a-mapping"
-    NOTHING = "nothing"
-    THE_NUMBER = "the-number"
-    THE_BOOLEAN = "the-boolean"
-    THE_TEXT = "the-text"
-    NOT_IN_FILES = "not-in-files"
-
-    # A formula or a path of JSON that is not valid.
-    LONGER_THAN = "longer-than"
-    NOT_A_FORMULA = "not-a-formula"
-    NESTED_TOO_DEEPLY = "nested-too-deeply"
-    OTHER_UNIT = "other-unit"
-    NUMBER_TOO_LARGE = "number-too-large"
-    NOT_ALLOWED = "not-allowed"
-    NO_FORMULA_ABOVE = "no-formula-above"
-    DIVIDED_BY_ZERO = "divided-by-zero"
-    TAKES_CELL = "takes-cell"
-    NO_FUNCTION = "no-function"
-    TAKES_VALUES = "takes-values"
-    UNITS_DIFFER = "units-differ"
-    FROM_HERE = "from-here"
-    IT_IS_EMPTY = "it-is-empty"
-    MISSING_STEP = "missing-step"
-    MISSING_FIRST_STEP = "missing-first-step"
-
-    # A key without effect, or that cannot be used.
-    NO_EFFECT_WITH = "no-effect-with"
-    NO_EFFECT_ALONE = "no-effect-alone"
-    EFFECT_ONLY_FOR = "effect-only-for"
-    NO_EFFECT_OF_SEED = "no-effect-of-seed"
-    NO_EFFECT_OF_CHECK = "no-effect-of-check"
-    NO_EFFECT_OF_REGISTRY = "no-effect-of-registry"
-    NO_EFFECT_OF_BUILD = "no-effect-of-build"
-    NO_EFFECT_UNBUILT = "no-effect-unbuilt"
-    NEEDS_KEY = "needs-key"
-    NEEDS_SOURCES = "needs-sources"
-    NEEDS_PLAIN_COMMAND = "needs-plain-command"
-    ONE_AXIS_ONLY = "one-axis-only"
-    GIVEN_TWICE = "given-twice"
-    NO_LABEL = "no-label"
-    EMPTY = "empty"
-    NOT_UTF_8 = "not-utf-8"
-    FILE_UNREADABLE = "file-unreadable"
-
-    # A placeholder that cannot be used.
-    LACKS_KEY = "lacks-key"
-    AXIS_OF_INPUT = "axis-of-input"
-    ONLY_INPUT_COMMAND = "only-input-command"
-    ONLY_COMMANDS = "only-commands"
-    BEFORE_INPUTS = "before-inputs"
-    AFTER_BUILDS = "after-builds"
-
-    # A metric that cannot be judged.
-    HARNESS_DECIDES = "harness-decides"
-    NEEDS_BENCH = "needs-bench"
-    NEEDS_DIRECTION = "needs-direction"
-    REPORTS_NO_METRICS = "reports-no-metrics"
-    BUILT_ONCE = "built-once"
-    COMPUTED = "computed"
-    INFORMATION_ONLY = "information-only"
-    COUNTED_ONCE = "counted-once"
-    NOTHING_BUILT = "nothing-built"
-
-    # A crate that does not exist.
-    NO_PACKAGE = "no-package"
-    SEVERAL_PACKAGES = "several-packages"
-    MANIFEST_DAMAGED = "manifest-damaged"
-    NO_MANIFEST = "no-manifest"
-    NO_FOLDER = "no-folder"
-
-    # A metric that could not be read.
-    NOT_WRITTEN = "not-written"
-    LARGER_THAN = "larger-than"
-    UNREADABLE = "unreadable"
-    SEARCH_TOO_LONG = "search-too-long"
-    NO_MATCH = "no-match"
-    SEVERAL_MATCHES = "several-matches"
-    MATCH_NOT_NUMBER = "match-not-number"
-    NOT_JSON = "not-json"
-    DUPLICATE_KEY = "duplicate-key"
-    NOT_NUMBER = "not-number"
-    TOO_LARGE_NUMBER = "too-large-number"
-    NOT_FINITE = "not-finite"
-    OUT_OF_RANGE = "out-of-range"
-
-    # A harness of benchmarks without a time.
-    CRITERION_FILES = "criterion-files"
-    CRITERION_UNREADABLE = "criterion-unreadable"
-    CRITERION_OTHER = "criterion-other"
-    CRITERION_NO_TIME = "criterion-no-time"
-    DIVAN_RESULTS = "divan-results"
-    SEVERAL_THREADS = "several-threads"
-    NOTHING_MEASURED = "nothing-measured"
-    DIVAN_ZERO = "divan-zero"
-    LIBTEST_RESULTS = "libtest-results"
-    LIBTEST_ZERO = "libtest-zero"
-
-    # A count that cannot be used.
-    COUNTING_LIMIT = "counting-limit"
-    COUNTING_TOO_LONG = "counting-too-long"
-    UNDER_TOOL = "under-tool"
-    OTHER_MODE = "other-mode"
-    INSTRUCTION_TOO_NEW = "instruction-too-new"
-    VALGRIND_SILENT = "valgrind-silent"
-    FORKS_WITHOUT_EXEC = "forks-without-exec"
-    NO_HARDWARE_COUNTER = "no-hardware-counter"
-    PERF_NO_NUMBER = "perf-no-number"
-    PERF_SILENT = "perf-silent"
-
-    # A build that failed.
-    NO_DESCRIPTION = "no-description"
-    NOT_CARGO_METADATA = "not-cargo-metadata"
-    OTHER_CHECKOUT = "other-checkout"
-    LOCK_FILE_UNREADABLE = "lock-file-unreadable"
-    OTHER_SELECTION = "other-selection"
-
-    # A program that is not copied, or cannot be moved.
-    COPY_DIFFERS = "copy-differs"
-    ON_PATH = "on-path"
-    SYMBOLIC_LINK = "symbolic-link"
-    VIRTUAL_ENVIRONMENT = "virtual-environment"
-    IN_ENVIRONMENT = "in-environment"
-    UNKNOWN_FORMAT = "unknown-format"
-    USES_FOLDER = "uses-folder"
-    LOADS_LIBRARY = "loads-library"
-    CONTAINS_PATH = "contains-path"
-
-    # A profile that does not exist, or is not complete.
-    NEVER_BUILT = "never-built"
-    PROGRAM_CHANGED = "program-changed"
-    SOURCES_CHANGED = "sources-changed"
-    NO_SYMBOLS = "no-symbols"
-    CARGO_FAILED = "cargo-failed"
-    NO_RUN_SUCCEEDED = "no-run-succeeded"
-    STOPPED_AFTER = "stopped-after"
-    STOPPED_IN = "stopped-in"
-    OF_RUN = "of-run"
-    PERF_RECORDED_NOTHING = "perf-recorded-nothing"
-    PERF_RECORDED_NO_SAMPLES = "perf-recorded-no-samples"
-    PERF_SCRIPT = "perf-script"
-    CALLGRIND_COUNTED_NOTHING = "callgrind-counted-nothing"
-    WITH_OUTPUT = "with-output"
+FaultCode = StrEnum(
+    "FaultCode",
+    """
+    OTHER_PROTOCOL DIGEST_NOT_STRING OTHER_ITERATION IS_NOT WHOLE_NUMBER NEGATIVE ABOVE_64_BITS
+    VALUE_OUT_OF_RANGE KEY_TWICE NOT_REGULAR IS_MISSING CHANGED_LATER INVALID_NAME INVALID_HEADER
+    THERE_IS FILE_IN HAS_VALUE THE_PAGE SECOND_HEADER NO_MANIFEST_OF_RECORD NAME_TWICE NO_DIGEST
+    NO_FILE_NAME ITS_FILE THIS_FILE NOTHING_SET OF_INPUT OF_BUILD LACKS_COLUMNS IN_ROW NO_CELL
+    BLOCK_FOLLOWS ROWS_OF_BLOCK WHOLE_FILE THE_DOCUMENT AN_OBJECT A_LIST A_TEXT FLOAT_NUMBER
+    ITERATIONS UNIT_OF_TIME NO_FIELD EXIT_CODES_DIFFER ITERATIONS_DIFFER ONLY_AGGREGATES TOO_DEEP
+    NO_SAMPLE TIME_OF_RUN A_CPU_TIME MEMORY_FIGURE ROW FIRST_VALUE CONTRAST_OR_EXPERIMENT
+    DERIVED_VALUE A_MAPPING NOTHING THE_NUMBER THE_BOOLEAN THE_TEXT NOT_IN_FILES
+    LONGER_THAN NOT_A_FORMULA NESTED_TOO_DEEPLY OTHER_UNIT NUMBER_TOO_LARGE NOT_ALLOWED
+    NO_FORMULA_ABOVE DIVIDED_BY_ZERO TAKES_CELL NO_FUNCTION TAKES_VALUES UNITS_DIFFER FROM_HERE
+    IT_IS_EMPTY MISSING_STEP MISSING_FIRST_STEP
+    NO_EFFECT_WITH NO_EFFECT_ALONE EFFECT_ONLY_FOR NO_EFFECT_OF_SEED NO_EFFECT_OF_CHECK
+    NO_EFFECT_OF_REGISTRY NO_EFFECT_OF_BUILD NO_EFFECT_UNBUILT NEEDS_KEY NEEDS_SOURCES
+    NEEDS_PLAIN_COMMAND ONE_AXIS_ONLY GIVEN_TWICE NO_LABEL EMPTY NOT_UTF_8 FILE_UNREADABLE
+    LACKS_KEY AXIS_OF_INPUT ONLY_INPUT_COMMAND ONLY_COMMANDS BEFORE_INPUTS AFTER_BUILDS
+    HARNESS_DECIDES NEEDS_BENCH NEEDS_DIRECTION REPORTS_NO_METRICS BUILT_ONCE COMPUTED
+    INFORMATION_ONLY COUNTED_ONCE NOTHING_BUILT
+    NO_PACKAGE SEVERAL_PACKAGES MANIFEST_DAMAGED NO_MANIFEST NO_FOLDER
+    NOT_WRITTEN LARGER_THAN UNREADABLE SEARCH_TOO_LONG NO_MATCH SEVERAL_MATCHES MATCH_NOT_NUMBER
+    NOT_JSON DUPLICATE_KEY NOT_NUMBER TOO_LARGE_NUMBER NOT_FINITE OUT_OF_RANGE
+    CRITERION_FILES CRITERION_UNREADABLE CRITERION_OTHER CRITERION_NO_TIME DIVAN_RESULTS
+    SEVERAL_THREADS NOTHING_MEASURED DIVAN_ZERO LIBTEST_RESULTS LIBTEST_ZERO
+    COUNTING_LIMIT COUNTING_TOO_LONG UNDER_TOOL OTHER_MODE INSTRUCTION_TOO_NEW VALGRIND_SILENT
+    FORKS_WITHOUT_EXEC NO_HARDWARE_COUNTER PERF_NO_NUMBER PERF_SILENT
+    NO_DESCRIPTION NOT_CARGO_METADATA OTHER_CHECKOUT LOCK_FILE_UNREADABLE OTHER_SELECTION
+    COPY_DIFFERS ON_PATH SYMBOLIC_LINK VIRTUAL_ENVIRONMENT IN_ENVIRONMENT UNKNOWN_FORMAT
+    USES_FOLDER LOADS_LIBRARY CONTAINS_PATH
+    NEVER_BUILT PROGRAM_CHANGED SOURCES_CHANGED NO_SYMBOLS CARGO_FAILED NO_RUN_SUCCEEDED
+    STOPPED_AFTER STOPPED_IN OF_RUN PERF_RECORDED_NOTHING PERF_RECORDED_NO_SAMPLES PERF_SCRIPT
+    CALLGRIND_COUNTED_NOTHING WITH_OUTPUT
+    """,
+)
+"""The code of a fault, in the groups of ``text/faults.toml``."""

@@ -10,325 +10,60 @@ from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.reasons import Part, ReasonCode
 
-
-class PhraseCode(StrEnum):
-    """The code of a phrase."""
-
-    # The end of a program.
-    KILLED_BY = "killed-by"
-    EXIT_STATUS = "exit-status"
-    TIMED_OUT_AFTER = "timed-out-after"
-    PRINTED_TOO_MUCH = "printed-too-much"
-    BECAUSE = "because"
-
-    # A run that failed. Records store the phrase, because `runs.csv` contains it.
-    IN_RUN = "in-run"
-    OUTPUT_TOO_LARGE = "output-too-large"
-    DISK_FILLED = "disk-filled"
-    HYPERFINE_ENDED = "hyperfine-ended"
-    HYPERFINE_SILENT = "hyperfine-silent"
-    ANSWERS_VARY = "answers-vary"
-    OTHER_THAN_TIMED = "other-than-timed"
-    STDERR_NOT_STORED = "stderr-not-stored"
-    NO_CALL = "no-call"
-    UNKNOWN_CALL = "unknown-call"
-
-    # A state of the page cache that was not verified.
-    PAGES_NOT_REPORTED = "pages-not-reported"
-    NOT_IN_MEMORY = "not-in-memory"
-    STAYED_IN_MEMORY = "stayed-in-memory"
-    KEEPS_FILES = "keeps-files"
-    ANOTHER_READS = "another-reads"
-    ANOTHER_READS_TOO = "another-reads-too"
-    ONLY_ROOT_DROPS = "only-root-drops"
-    NOTHING_READ = "nothing-read"
-
-    # How to ignore what differs between two outputs.
-    THEIR_ORDER = "their-order"
-    LINES_DIFFER = "lines-differ"
-    EQUAL_JSON = "equal-json"
-    IN_KEYS = "in-keys"
-    A_DATE = "a-date"
-    A_TIME_OF_DAY = "a-time-of-day"
-    A_TIME = "a-time"
-    AN_ADDRESS = "an-address"
-    A_PATH = "a-path"
-    LAST_DIGITS = "last-digits"
-    A_NUMBER = "a-number"
-    ANSWER_KEY = "answer-key"
-    ANSWER_FORM = "answer-form"
-    ANSWER_OPTION = "answer-option"
-    DIFFERING_LINES = "differing-lines"
-
-    # The end of a server, or its output.
-    BEFORE_READY = "before-ready"
-    BETWEEN_SAMPLES = "between-samples"
-    WITH_CLIENT = "with-client"
-    STOP_COMMAND = "stop-command"
-
-    # The choice of CPUs.
-    LEAST_INTERRUPTS = "least-interrupts"
-    FEWER_INTERRUPTS = "fewer-interrupts"
-    UNKNOWN_INTERRUPTS = "unknown-interrupts"
-    ISOLATED = "isolated"
-    SPARE = "spare"
-
-    # What a harness of benchmarks decides.
-    BENCH_COMMAND = "bench-command"
-    BENCH_INPUT = "bench-input"
-    BENCH_OUTPUT = "bench-output"
-    BENCH_BEFORE = "bench-before"
-    BENCH_AFTER = "bench-after"
-    BENCH_PROFILE = "bench-profile"
-    BENCH_FIGURES = "bench-figures"
-    BENCH_METRICS = "bench-metrics"
-
-    # The origin of alternatives among features.
-    BY_NAMES = "by-names"
-    BY_CFG = "by-cfg"
-
-    # A line while something is built or measured.
-    ON_THIS_MACHINE = "on-this-machine"
-    RESUMING = "resuming"
-    FRESH_STARTS = "fresh-starts"
-    GATE_NEEDS_MORE = "gate-needs-more"
-    ONE_ROUND = "one-round"
-    TUNING = "tuning"
-    LEFT_OUT = "left-out"
-    IS_CONFIRMATION = "is-confirmation"
-    MEASURING_AGAIN = "measuring-again"
-    EARLIER_UNUSABLE = "earlier-unusable"
-    SECOND_UNUSABLE = "second-unusable"
-    SESSION = "session"
-    SESSION_AT_MOST = "session-at-most"
-    SESSION_AT = "session-at"
-    STOPPING = "stopping"
-    KILLED = "killed"
-    RESULT_DISCARDED = "result-discarded"
-    PROFILES_REMAIN = "profiles-remain"
-    RESULTS_REMAIN = "results-remain"
-    SAME_PROFILE = "same-profile"
-    TRAINING = "training"
-    TRAINING_LEFT_OUT = "training-left-out"
-    FETCHING = "fetching"
-    PROFILING = "profiling"
-    WAITING = "waiting"
-    KERNEL_COUNTERS = "kernel-counters"
-    INSTRUCTIONS_WITH = "instructions-with"
-    ANOTHER_BENCHCTL = "another-benchctl"
-    ANOTHER_IN_FOLDER = "another-in-folder"
-    LOAD_AVERAGE = "load-average"
-    LOAD_OF_MINUTE = "load-of-minute"
-    BENCHMARKS = "benchmarks"
-    AT_MOST_BUDGET = "at-most-budget"
-    WITHOUT_COUNTERPART = "without-counterpart"
-    AT_LEAST = "at-least"
-    EXPLORATORY = "exploratory"
-    BUILD_OF = "build-of"
-    BUILDS_OF = "builds-of"
-    PROFILE_OF = "profile-of"
-    OF_COMMANDS = "of-commands"
-    IMPORTED_LATER = "imported-later"
-
-    # How an interrupted command goes on.
-    INTERRUPTED_AFTER = "interrupted-after"
-    INTERRUPTED = "interrupted"
-    STARTS_AGAIN = "starts-again"
-    RESUMES = "resumes"
-    PROFILING_STOPPED = "profiling-stopped"
-
-    # A difference that `verify` reports, or a note about it.
-    EXPECTED = "expected"
-    EXPECTED_ROWS = "expected-rows"
-    EXPECTED_LINES = "expected-lines"
-    ROW_AND_COLUMN = "row-and-column"
-    OF_LINE = "of-line"
-    MORE_FIELDS = "more-fields"
-    MORE_LINES = "more-lines"
-    UNKNOWN_COLUMNS = "unknown-columns"
-    OTHER_ENCODING = "other-encoding"
-    LINE_CHANGED = "line-changed"
-    SAMPLES_DIFFER = "samples-differ"
-    PLAN_DIFFERS = "plan-differs"
-    RESULTS_DIFFER = "results-differ"
-    DOES_NOT_FOLLOW = "does-not-follow"
-    RECOMPUTED = "recomputed"
-    ITS_PROFILE = "its-profile"
-    NOT_SIGNED = "not-signed"
-    NO_SIGNATURE = "no-signature"
-    NOT_RENDERED = "not-rendered"
-    CUSTOM_TEMPLATES = "custom-templates"
-    COMPUTED_BY = "computed-by"
-    RENDERED_BY = "rendered-by"
-    VERSION = "version"
-    UNKNOWN_VERSION = "unknown-version"
-    OTHER_VERSIONS = "other-versions"
-    CHANGES_UNKNOWN = "changes-unknown"
-    RECORD_CHANGED = "record-changed"
-    THE_JOURNAL = "the-journal"
-    RUNS_IN_PAGE = "runs-in-page"
-
-    # A command, a tool or an input that failed.
-    BASELINE_NOT_BUILT = "baseline-not-built"
-    FAILED_HOW = "failed-how"
-    PRINTED_NO_OBJECT = "printed-no-object"
-    INPUTS_NEED = "inputs-need"
-    SESSION_NEEDS = "session-needs"
-    FILES_OR_SIZE = "files-or-size"
-    SIZE_OR_MTIME = "size-or-mtime"
-    MAY_BE_RACE = "may-be-race"
-    THEN_FAILED = "then-failed"
-    ALL_SUCCEEDED = "all-succeeded"
-    SUCCEEDED_AGAIN = "succeeded-again"
-    AND_CAUSE = "and-cause"
-    NO_INSTALLER = "no-installer"
-    NOT_ON_PATH = "not-on-path"
-    SEVERAL_RESULTS = "several-results"
-    MEMORY_NOT_FINITE = "memory-not-finite"
-    NOT_WRITTEN_BY_RUN = "not-written-by-run"
-    PRINTED_NOTHING = "printed-nothing"
-    PRINTED_MORE = "printed-more"
-    NESTED_REPETITIONS = "nested-repetitions"
-    MORE_THAN = "more-than"
-    REGULAR_EXPRESSION = "regular-expression"
-    FIRST_RUN = "first-run"
-    SECOND_RUN = "second-run"
-    THIS_RUN = "this-run"
-    ALL_LINES_IN = "all-lines-in"
-    MORE_LINES_IN = "more-lines-in"
-    OF_ROUND = "of-round"
-    OF_WARM_UP_ROUND = "of-warm-up-round"
-    IT_PRINTED = "it-printed"
-    TOO_OLD = "too-old"
-    NOT_IN_PATH = "not-in-path"
-    SIGNAL = "signal"
-    METRIC_OF = "metric-of"
-    MEASURED_HERE = "measured-here"
-    FILE_OF = "file-of"
-    OLD_COMMAND = "old-command"
-    RESULTS_FOLDER = "results-folder"
-    OWN_CACHE = "own-cache"
-    UNCHANGED_TREE = "unchanged-tree"
-    OF_TOOL = "of-tool"
-
-    # A setting of the machine (`doctor --tune`).
-    CHOSEN_BY_OPTION = "chosen-by-option"
-    NO_PERFORMANCE = "no-performance"
-    TURBO_OFF = "turbo-off"
-    TURBO_ON = "turbo-on"
-    TURBO_VARIES = "turbo-varies"
-    FIRMWARE_DECIDES = "firmware-decides"
-    HOST_DECIDES = "host-decides"
-    VIRTUAL_MACHINE = "virtual-machine"
-    CONTAINER = "container"
-    THREADS_SLOW = "threads-slow"
-    ONE_PER_CORE = "one-per-core"
-    SHARE_CORES = "share-cores"
-    HOST_SIBLINGS = "host-siblings"
-    NO_SIBLINGS = "no-siblings"
-    SHARES_CORE = "shares-core"
-    SIBLING_SLOWS = "sibling-slows"
-    LOSES_CPU = "loses-cpu"
-    STAYS_ONLINE = "stays-online"
-    ISOLATION = "isolation"
-    COMMAND_LINE = "command-line"
-    ONE_OF_THEM = "one-of-them"
-    FOR_ONE_THREAD = "for-one-thread"
-    OTHERS_RUN = "others-run"
-    NO_CPU_LEFT = "no-cpu-left"
-    NEEDS_CPU_0 = "needs-cpu-0"
-    HAS_OPTIONS = "has-options"
-    HOST_BOOTS = "host-boots"
-    NO_BOOT_TOOL = "no-boot-tool"
-    ASLR_OFF_HERE = "aslr-off-here"
-    ASLR_OFF = "aslr-off"
-    ASLR_ON = "aslr-on"
-    ASLR_ADDS_NOISE = "aslr-adds-noise"
-    INTERRUPTS = "interrupts"
-    BALANCER_RUNS = "balancer-runs"
-    INTERRUPT_DELAYS = "interrupt-delays"
-    SOME_FIXED = "some-fixed"
-    KERNEL_FIXES = "kernel-fixes"
-    NO_OTHER_CPU = "no-other-cpu"
-    HUGE_PAGES_VARY = "huge-pages-vary"
-    SWAP_OF_HOST = "swap-of-host"
-    NOT_WRITABLE = "not-writable"
-
-    # The question of a scenario that benchctl writes, and a label in it.
-    WHICH_COMMAND = "which-command"
-    IS_FASTER = "is-faster"
-    WHICH_VALUES = "which-values"
-    WHICH_VALUE = "which-value"
-    LOSS_WITHOUT = "loss-without"
-    LINK_TIME = "link-time"
-    SLOWER_BENCHMARK = "slower-benchmark"
-    WITHOUT = "without"
-    SLOWER_REVISION = "slower-revision"
-    SCENARIO_QUESTION = "scenario-question"
-    COMMIT = "commit"
-    WORK_TREE = "work-tree"
-    NO_INPUT = "no-input"
-    OUTPUT_OF = "output-of"
-
-    # A scenario that `init` writes, its guesses, and what is left to do.
-    PACKAGE = "package"
-    PACKAGES = "packages"
-    BINARY = "binary"
-    BINARIES = "binaries"
-    OF_SOURCE = "of-source"
-    ONLY_ONE = "only-one"
-    DEFAULT_OF = "default-of"
-    ARGUMENTS_OF = "arguments-of"
-    INPUT_FILE = "input-file"
-    MEASURED_PART = "measured-part"
-    BINARY_LEFT_OUT = "binary-left-out"
-    BENCHES_LEFT_OUT = "benches-left-out"
-    ALTERNATIVES = "alternatives"
-    NEEDED_ALTERNATIVES = "needed-alternatives"
-    IS_DEPENDENCY = "is-dependency"
-    OTHER_PLATFORM = "other-platform"
-    RELEASE_WITH = "release-with"
-    DEFAULT_SETTINGS = "default-settings"
-    WITH_VALUES = "with-values"
-    MORE_AXIS = "more-axis"
-    MORE_AXES = "more-axes"
-    TOOLCHAIN_OF = "toolchain-of"
-    OR_NEWER = "or-newer"
-    SEVERAL_FILES = "several-files"
-    NO_FILE = "no-file"
-    FILE_MISSING = "file-missing"
-    AS_STDIN = "as-stdin"
-    COMMIT_SCENARIOS = "commit-scenarios"
-    COMMIT_FILES = "commit-files"
-    COMMENTS_APPEAR = "comments-appear"
-    ADD_LINE = "add-line"
-    OPEN_NOTEBOOK = "open-notebook"
-
-    # The description of a column, or a value of `runs.csv`.
-    OF_AXIS = "of-axis"
-    IN_BYTES = "in-bytes"
-    AS_WRITTEN = "as-written"
-    ACTUAL_VALUE = "actual-value"
-    OF_PHASE = "of-phase"
-    OF_METRIC = "of-metric"
-    MEDIAN_OF = "median-of"
-    FROM_SOURCE = "from-source"
-    OUTSIDE_TIMING = "outside-timing"
-
-    # Names and values in an error of a scenario, or in a name.
-    BYTE_ORDER_MARK = "byte-order-mark"
-    ALL_AXES = "all-axes"
-    ADDITIONS = "additions"
-    ONE_OF_VALUES = "one-of-values"
-    HAS_SETTINGS = "has-settings"
-
-    # A remark on a build.
-    UNUSED_DEPENDENCY = "unused-dependency"
-    UNUSED_FEATURE = "unused-feature"
-    UNUSED_PACKAGES = "unused-packages"
-    NOT_RUN = "not-run"
-    MERGED_BY = "merged-by"
-
+PhraseCode = StrEnum(
+    "PhraseCode",
+    """
+    KILLED_BY EXIT_STATUS TIMED_OUT_AFTER PRINTED_TOO_MUCH BECAUSE
+    IN_RUN OUTPUT_TOO_LARGE DISK_FILLED HYPERFINE_ENDED HYPERFINE_SILENT ANSWERS_VARY
+    OTHER_THAN_TIMED STDERR_NOT_STORED NO_CALL UNKNOWN_CALL
+    PAGES_NOT_REPORTED NOT_IN_MEMORY STAYED_IN_MEMORY KEEPS_FILES ANOTHER_READS ANOTHER_READS_TOO
+    ONLY_ROOT_DROPS NOTHING_READ
+    THEIR_ORDER LINES_DIFFER EQUAL_JSON IN_KEYS A_DATE A_TIME_OF_DAY A_TIME AN_ADDRESS A_PATH
+    LAST_DIGITS A_NUMBER ANSWER_KEY ANSWER_FORM ANSWER_OPTION DIFFERING_LINES
+    BEFORE_READY BETWEEN_SAMPLES WITH_CLIENT STOP_COMMAND
+    LEAST_INTERRUPTS FEWER_INTERRUPTS UNKNOWN_INTERRUPTS ISOLATED SPARE
+    BENCH_COMMAND BENCH_INPUT BENCH_OUTPUT BENCH_BEFORE BENCH_AFTER BENCH_PROFILE BENCH_FIGURES
+    BENCH_METRICS
+    BY_NAMES BY_CFG
+    ON_THIS_MACHINE RESUMING FRESH_STARTS GATE_NEEDS_MORE ONE_ROUND TUNING LEFT_OUT
+    IS_CONFIRMATION MEASURING_AGAIN EARLIER_UNUSABLE SECOND_UNUSABLE SESSION SESSION_AT_MOST
+    SESSION_AT STOPPING KILLED RESULT_DISCARDED PROFILES_REMAIN RESULTS_REMAIN SAME_PROFILE
+    TRAINING TRAINING_LEFT_OUT FETCHING PROFILING WAITING KERNEL_COUNTERS INSTRUCTIONS_WITH
+    ANOTHER_BENCHCTL ANOTHER_IN_FOLDER LOAD_AVERAGE LOAD_OF_MINUTE BENCHMARKS AT_MOST_BUDGET
+    WITHOUT_COUNTERPART AT_LEAST EXPLORATORY BUILD_OF BUILDS_OF PROFILE_OF OF_COMMANDS
+    IMPORTED_LATER
+    INTERRUPTED_AFTER INTERRUPTED STARTS_AGAIN RESUMES PROFILING_STOPPED
+    EXPECTED EXPECTED_ROWS EXPECTED_LINES ROW_AND_COLUMN OF_LINE MORE_FIELDS MORE_LINES
+    UNKNOWN_COLUMNS OTHER_ENCODING LINE_CHANGED SAMPLES_DIFFER PLAN_DIFFERS RESULTS_DIFFER
+    DOES_NOT_FOLLOW RECOMPUTED ITS_PROFILE NOT_SIGNED NO_SIGNATURE NOT_RENDERED CUSTOM_TEMPLATES
+    COMPUTED_BY RENDERED_BY VERSION UNKNOWN_VERSION OTHER_VERSIONS CHANGES_UNKNOWN RECORD_CHANGED
+    THE_JOURNAL RUNS_IN_PAGE
+    BASELINE_NOT_BUILT FAILED_HOW PRINTED_NO_OBJECT INPUTS_NEED SESSION_NEEDS FILES_OR_SIZE
+    SIZE_OR_MTIME MAY_BE_RACE THEN_FAILED ALL_SUCCEEDED SUCCEEDED_AGAIN AND_CAUSE NO_INSTALLER
+    NOT_ON_PATH SEVERAL_RESULTS MEMORY_NOT_FINITE NOT_WRITTEN_BY_RUN PRINTED_NOTHING PRINTED_MORE
+    NESTED_REPETITIONS MORE_THAN REGULAR_EXPRESSION FIRST_RUN SECOND_RUN THIS_RUN ALL_LINES_IN
+    MORE_LINES_IN OF_ROUND OF_WARM_UP_ROUND IT_PRINTED TOO_OLD NOT_IN_PATH SIGNAL METRIC_OF
+    MEASURED_HERE FILE_OF OLD_COMMAND RESULTS_FOLDER OWN_CACHE UNCHANGED_TREE OF_TOOL
+    CHOSEN_BY_OPTION NO_PERFORMANCE TURBO_OFF TURBO_ON TURBO_VARIES FIRMWARE_DECIDES HOST_DECIDES
+    VIRTUAL_MACHINE CONTAINER THREADS_SLOW ONE_PER_CORE SHARE_CORES HOST_SIBLINGS NO_SIBLINGS
+    SHARES_CORE SIBLING_SLOWS LOSES_CPU STAYS_ONLINE ISOLATION COMMAND_LINE ONE_OF_THEM
+    FOR_ONE_THREAD OTHERS_RUN NO_CPU_LEFT NEEDS_CPU_0 HAS_OPTIONS HOST_BOOTS NO_BOOT_TOOL
+    ASLR_OFF_HERE ASLR_OFF ASLR_ON ASLR_ADDS_NOISE INTERRUPTS BALANCER_RUNS INTERRUPT_DELAYS
+    SOME_FIXED KERNEL_FIXES NO_OTHER_CPU HUGE_PAGES_VARY SWAP_OF_HOST NOT_WRITABLE
+    WHICH_COMMAND IS_FASTER WHICH_VALUES WHICH_VALUE LOSS_WITHOUT LINK_TIME SLOWER_BENCHMARK
+    WITHOUT SLOWER_REVISION SCENARIO_QUESTION COMMIT WORK_TREE NO_INPUT OUTPUT_OF
+    PACKAGE PACKAGES BINARY BINARIES OF_SOURCE ONLY_ONE DEFAULT_OF ARGUMENTS_OF INPUT_FILE
+    MEASURED_PART BINARY_LEFT_OUT BENCHES_LEFT_OUT ALTERNATIVES NEEDED_ALTERNATIVES IS_DEPENDENCY
+    OTHER_PLATFORM RELEASE_WITH DEFAULT_SETTINGS WITH_VALUES MORE_AXIS MORE_AXES TOOLCHAIN_OF
+    OR_NEWER SEVERAL_FILES NO_FILE FILE_MISSING AS_STDIN COMMIT_SCENARIOS COMMIT_FILES
+    COMMENTS_APPEAR ADD_LINE OPEN_NOTEBOOK
+    OF_AXIS IN_BYTES AS_WRITTEN ACTUAL_VALUE OF_PHASE OF_METRIC MEDIAN_OF FROM_SOURCE
+    OUTSIDE_TIMING
+    BYTE_ORDER_MARK ALL_AXES ADDITIONS ONE_OF_VALUES HAS_SETTINGS
+    UNUSED_DEPENDENCY UNUSED_FEATURE UNUSED_PACKAGES NOT_RUN MERGED_BY
+    """,
+)
+"""The code of a phrase, in the groups of ``text/phrases.toml``."""
 
 AnyCode = PhraseCode | FaultCode | ExtensionCode | ReasonCode
 

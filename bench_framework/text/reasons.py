@@ -1,7 +1,7 @@
 """The words of reasons and phrases, from the files in `FILES`."""
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +38,7 @@ def _factor_and_change(ratio: float) -> str:
     return f"{shortest(max(ratio, 1 / ratio), 3)} ({sign}{format_percent(ratio - 1, digits=3)})"
 
 
-FILES: Final = tuple(
+FILES: Final[Sequence[tuple[type[AnyCode], Path]]] = tuple(
     (kind, Path(__file__).with_name(name))
     for kind, name in (
         (ReasonCode, "reasons.toml"),
@@ -95,11 +95,11 @@ _OR: Final = "or "
 
 @cache
 def phrases() -> Mapping[AnyCode, str]:
-    """Return the phrase of each code. Raises `ValueError`: a file has an unknown code."""
+    """Return the phrase of each code. Raises `KeyError`: a file has an unknown code."""
     texts: dict[AnyCode, str] = {}
     for kind, file in FILES:
         rows = tomllib.loads(file.read_text(encoding="utf-8"))
-        texts |= {kind(code): text for code, text in rows.items()}
+        texts |= {kind[code.upper().replace("-", "_")]: text for code, text in rows.items()}
     return texts
 
 
