@@ -37,6 +37,7 @@ from bench_framework.text.errors import new_event
 NO_ANSWER = "none"
 """Setting of `answer.compare`, and source of an answer, if answers are not compared."""
 EMPTY_DIGEST: Final = hashlib.sha256(b"").hexdigest()
+"""Digest of an empty output."""
 MOST_DIFFERENCES: Final = 3
 """Most outputs whose first difference is stated."""
 

@@ -180,7 +180,10 @@ def used_up(
     elapsed_s: float,
     can_decide: Callable[[Plan], bool],
 ) -> Reason | None:
-    """Return that the time is used up, if it is, with the budget that is enough if an input has too few rounds."""
+    """Return the reason to end an input because the time is used up; `None` if time is left.
+
+    If the input has too few rounds for a verdict, the reason names a budget that is enough.
+    """
     measure = plan.measure
     if state.stopped or elapsed_s < measure.time_limit_s:
         return None

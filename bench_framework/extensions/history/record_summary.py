@@ -93,16 +93,12 @@ def _by_ratio(text: str, metric: str, figures: Mapping[str, Figures]) -> dict[st
     """
     changed = dict(figures)
     for row in csv.DictReader(io.StringIO(text, newline="")):
-        cell, other, ratio = row["cell_id"], row["ref_cell_id"], row["ratio"]
+        if (row["kind"], row["metric"]) != ("headline", metric) or row["statistic"] not in BY_ROUND:
+            continue
+        cell, other = row["cell_id"], row["ref_cell_id"]
         bounded = math.isfinite(float(row["hi"] or math.inf))
-        compared = row["metric"] == metric and row["kind"] == "headline" and ratio
-        if (
-            compared
-            and bounded
-            and row["statistic"] in BY_ROUND
-            and {cell, other} <= figures.keys()
-        ):
+        if bounded and {cell, other} <= figures.keys():
             median, lo, hi = figures[cell]
-            factor = figures[other][0] * float(ratio) / median
+            factor = figures[other][0] * float(row["ratio"]) / median
             changed[cell] = (median * factor, lo and lo * factor, hi and hi * factor)
     return changed

@@ -36,8 +36,8 @@ _LEGEND: Final = (
 
 
 _CANCELS: Final = (
-    "Cancels with: that function differs by almost as much in the other direction. One of both was renamed, inlined or "
-    "split off. The sentence above names neither."
+    "Cancels with: that function differs by almost as much in the other direction. One of the two was renamed, "
+    "inlined or split off. The sentence above names neither."
 )
 
 

@@ -6,7 +6,7 @@ candidate that is worse in both passes fails the gate, on any gated time. A cand
 second pass cannot judge is not judged. See `docs/reference/gate.md#two-passes`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -36,6 +36,10 @@ UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
 
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
+_REFUSED: Final[Mapping[Verdict, PairState]] = {
+    **dict.fromkeys(_BROKEN, "failed"),
+    Verdict.NOT_COMPARABLE: "not-comparable",
+}
 
 
 def within(c: Comparison, margin: float) -> bool:
@@ -198,17 +202,17 @@ def pair_state(
     c: Comparison, margin: float, policy: GatePolicy, grown_bytes: float
 ) -> tuple[PairState, Reason | None]:
     """Return the state of a pair after the first measurement, and the reason for it."""
-    small = c.metric == PEAK_RSS and grown_bytes <= LEAST_BYTES
-    if c.verdict in _BROKEN or c.verdict is Verdict.NOT_COMPARABLE:
-        return "failed" if c.verdict in _BROKEN else "not-comparable", c.reason
+    if (refused := _REFUSED.get(c.verdict)) is not None:
+        return refused, c.reason
+    differs = c.verdict.worse or c.reason == Reason(ReasonCode.TOO_SMALL)
+    if differs and c.metric == PEAK_RSS and grown_bytes <= LEAST_BYTES:
+        return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.verdict.worse and c.shown is not None:
-        return _worse(c, c.shown, margin, small=small)
+        return _worse(c, c.shown, margin)
     if c.verdict.better or c.verdict is Verdict.EQUIVALENT:
         return "passed", None
     if within(c, margin):
         return "passed", Reason(ReasonCode.WITHIN_TOLERANCE)
-    if small and c.reason == Reason(ReasonCode.TOO_SMALL):
-        return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.mde is None or c.reason:
         return "not-judged", c.reason or Reason(ReasonCode.INCONCLUSIVE)
     if c.mde <= policy.detect:
@@ -216,14 +220,10 @@ def pair_state(
     return "not-judged", Reason(ReasonCode.UNDETECTED, c.mde)
 
 
-def _worse(
-    c: Comparison, interval: Interval, margin: float, *, small: bool
-) -> tuple[PairState, Reason | None]:
+def _worse(c: Comparison, interval: Interval, margin: float) -> tuple[PairState, Reason | None]:
     growth = interval.ratio - 1
     if growth <= margin:
         return "passed", Reason(ReasonCode.TOLERATED, (growth, margin))
-    if small:
-        return "passed", Reason(ReasonCode.SMALL_GROWTH)
     if c.family != "exact":
         return "suspicious", None
     if interval.lo == interval.hi:

@@ -30,7 +30,7 @@ class FunctionChange:
     caller: str = ""
     """Function of the program that causes most additional calls of a library's function, or empty."""
     counterpart: str = ""
-    """Function that differs by almost as much in the other direction, because one of both was renamed, inlined or
+    """Function that differs by almost as much in the other direction, because one of the two was renamed, inlined or
     split off; otherwise empty."""
 
     @property

@@ -127,12 +127,11 @@ def _enables_only(
     dependencies: Collection[str], features: Mapping[str, Sequence[str]], name: str
 ) -> bool:
     """Return whether a feature enables some of these dependencies, directly or not, and nothing else."""
-    items = features[name]
-    return bool(items) and all(
-        item.removeprefix("dep:").partition("/")[0].removesuffix("?") in dependencies
-        or (item in features and _enables_only(dependencies, features, item))
-        for item in items
-    )
+    reached = feature_groups.closure(features, [name])
+    items = [item for feature in reached for item in features[feature] if item not in features]
+    names = {item.removeprefix("dep:").partition("/")[0].removesuffix("?") for item in items}
+    # A feature without items is for `cfg` in the sources.
+    return bool(names) and names <= {*dependencies} and all(features[f] for f in reached)
 
 
 def _profile(manifest: Path) -> dict[str, Any]:

@@ -170,6 +170,12 @@ def test_an_allocator_of_other_platforms_is_no_alternative(
     assert variants(drafted(words=[])[0].text)[:2] == ["system", "jemalloc"]
 
 
+def test_features_may_enable_each_other(packages: dict[str, Any]) -> None:
+    features = {"one": ("other",), "other": ("one",)}
+    packages["tool"] = package("tool", "tool", features=features)
+    assert len(variants(drafted(words=[])[0].text)) == 2
+
+
 def test_allocators_are_preloaded_into_a_program_that_has_none(packages: dict[str, Any]) -> None:
     packages["tool"] = package("tool", "tool")
     text = drafted(words=[])[0].text
