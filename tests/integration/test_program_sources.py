@@ -141,7 +141,7 @@ def test_init_without_a_version_compares_the_last_releases(
     [
         (["greet@"], 2, "`greet@` is not a released crate"),
         (["greet@1"], 2, "write --registry greet to compare its last releases"),
-        (["greeet"], 3, "cargo finds no release of greeet"),
+        (["greeet"], 3, "cargo cannot list the releases of greeet"),
         (["../x@1.1.0"], 2, "`../x@1.1.0` is not a released crate"),
         (["greet@1.1.0", "--crate", "."], 2, "leave out --crate and --package"),
         (["greet@9.9.9"], 3, "cannot fetch greet 9.9.9"),
