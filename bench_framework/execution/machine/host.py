@@ -38,6 +38,13 @@ MEMINFO: Final = Path("/proc/meminfo")
 BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 MACHINE_ID: Final = Path("/etc/machine-id")
 DMI: Final = Path("/sys/class/dmi/id")
+_DESIGN: Final[Mapping[str, str]] = {
+    "family": "cpu family",
+    "model": "model",
+    "implementer": "CPU implementer",
+    "part": "CPU part",
+}
+"""Numbers of the design of a processor → their fields in ``/proc/cpuinfo``, on x86 and on ARM."""
 HYPERVISORS: Final = ("KVM", "QEMU", "VMware", "VirtualBox", "Xen", "Amazon EC2", "Google")
 MOUNTINFO: Final = Path("/proc/self/mountinfo")
 MOUNT_FIELDS: Final = 5
@@ -203,8 +210,13 @@ def version_of(
 
 
 def cpu_model(text: str | None = None) -> str:
-    """Return the name of the CPU, or the architecture where the kernel gives no name (ARM)."""
-    return _cpu_field({"model name", "Model", "cpu model"}, text) or platform.machine()
+    """Return the name of the CPU and the numbers of its design: ``AMD EPYC family 25 model 1``.
+
+    Hypervisors give different processors one name. Without a name (ARM), it is the architecture.
+    """
+    name = _cpu_field({"model name", "Model", "cpu model"}, text) or platform.machine()
+    numbers = ((word, _cpu_field({field}, text)) for word, field in _DESIGN.items())
+    return " ".join([name, *(f"{word} {number}" for word, number in numbers if number)])
 
 
 def cpu_features() -> str:

@@ -185,8 +185,15 @@ def test_the_cache_folder_follows_the_xdg_specification(env: Mapping[str, str], 
     assert host.cache_root(env) == Path(root)
 
 
-def test_the_cpu_has_a_name() -> None:
-    assert host.cpu_model("processor\t: 0\nmodel name\t: Fast CPU @ 3GHz\n") == "Fast CPU @ 3GHz"
+def test_the_cpu_has_a_name_and_the_numbers_of_its_design() -> None:
+    both = [
+        host.cpu_model(f"model name\t: AMD EPYC\ncpu family\t: {family}\nmodel\t\t: {model}\n")
+        for family, model in ((25, 1), (26, 2))
+    ]
+    assert both == ["AMD EPYC family 25 model 1", "AMD EPYC family 26 model 2"]
+    arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd0c\n"
+    assert host.cpu_model(arm) == f"{os.uname().machine} implementer 0x41 part 0xd0c"
+    assert host.cpu_model("model name\t: Fast CPU @ 3GHz\n") == "Fast CPU @ 3GHz"
     assert host.cpu_model("processor\t: 0\n") == os.uname().machine
 
 

@@ -68,7 +68,9 @@ def history(chance: np.random.Generator, given: Setting) -> tuple[list[Segments]
         return np.asarray(sd * drawn)
 
     values = noise(shape, given.noise) + noise(shape[1:], given.common)
-    values += WITHIN * chance.standard_normal(shape)
+    within = WITHIN * chance.standard_normal(shape)
+    within[1:] += within[0]  # The value of a candidate is its baseline's × their ratio.
+    values += within
     if given.machine:
         values[:, given.machine_at :] += np.log1p(given.machine)
     if given.step:
@@ -83,11 +85,12 @@ def history(chance: np.random.Generator, given: Setting) -> tuple[list[Segments]
     there[:, [0, -1]] = True
     cells, records = np.nonzero(there)
     size = len(cells)
+    errors = WITHIN * np.where(cells, np.sqrt(2), 1)
     readings = Readings(
         cells,
         records,
         values[there],
-        np.full(size, np.hypot(WITHIN, FLOOR[WALL])),
+        np.hypot(errors, FLOOR[WALL]),
         programs[there].astype(np.int64),
         np.zeros(size, dtype=np.int64),
     )
