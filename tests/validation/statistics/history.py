@@ -117,7 +117,7 @@ def any_change(results: list[Segments], _: list[Floats]) -> bool:
 
 
 def located(given: Setting, near: int) -> Callable[[list[Segments], list[Floats]], bool]:
-    """Return whether the change is results in its configuration, at most `near` records away."""
+    """Return whether the change is found in its configuration, at most `near` records away."""
 
     def event(results: list[Segments], records: list[Floats]) -> bool:
         numbers = records[-1]
@@ -131,7 +131,7 @@ def located(given: Setting, near: int) -> Callable[[list[Segments], list[Floats]
 
 
 def covered(given: Setting) -> Callable[[list[Segments], list[Floats]], bool]:
-    """Return whether a results change contains the true place and size."""
+    """Return whether a change contains the true place and size."""
 
     def event(results: list[Segments], records: list[Floats]) -> bool:
         place = int(np.searchsorted(records[-1], given.at))
