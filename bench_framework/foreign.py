@@ -153,10 +153,22 @@ def matching_files(folder: Path, pattern: str) -> list[str]:
     return [str(folder / name) for name in sorted(names) if not fault_of(folder / name)]
 
 
-def yaml_files() -> dict[str, str]:
-    """Return the YAML files in the current folder and in those below it, by name without suffix."""
+MAX_BYTES: Final = 1 << 20
+"""Largest size of a scenario. Files written by hand are smaller."""
+_SCENARIO: Final = re.compile(rb"^(worker|axes)\s*:", re.MULTILINE)
+
+
+def scenario_files() -> dict[str, str]:
+    """Return the YAML files with a worker or axes in the current folder and those below it, by name without suffix."""
     below, here = (matching_files(Path(), pattern) for pattern in ("*/*.y*ml", "*.y*ml"))
-    return {Path(file).stem: file for file in (*below, *here)}
+    return {Path(file).stem: file for file in (*below, *here) if _is_scenario(Path(file))}
+
+
+def _is_scenario(path: Path) -> bool:
+    try:
+        return _SCENARIO.search(read_regular(path, MAX_BYTES)) is not None
+    except OSError:
+        return False
 
 
 LARGEST_NUMBER: Final = 1e18

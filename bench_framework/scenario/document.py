@@ -15,10 +15,9 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
+from bench_framework.foreign import MAX_BYTES
 from bench_framework.text.errors import ErrorText
 
-MAX_BYTES: Final = 1 << 20
-"""Largest size of a scenario. Files written by hand are smaller."""
 MAX_NODES: Final = 20_000
 """Largest number of values after alias expansion (limits a "billion laughs" file)."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
-from bench_framework.foreign import ABSENT, fault_of, read_regular
+from bench_framework.foreign import ABSENT, MAX_BYTES, fault_of, read_regular
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.phrases import Phrase
@@ -17,7 +17,7 @@ from bench_framework.model.plan.declared_metrics import UNITS
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.plan.policies import BENCH_MARGINS, Accepted, Budget, GatePolicy
 from bench_framework.scenario.definition import Scenario
-from bench_framework.scenario.document import MAX_BYTES, Unreadable, YamlFile, is_null, parse
+from bench_framework.scenario.document import Unreadable, YamlFile, is_null, parse
 from bench_framework.scenario.scalars import Refused
 from bench_framework.scenario.selection import BENCH_NAMES, meets_selection, select_cells
 from bench_framework.units import parse_duration, parse_percent, parse_size

@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.foreign import ABSENT, fault_of, yaml_files
+from bench_framework.foreign import ABSENT, MAX_BYTES, fault_of, scenario_files
 from bench_framework.masking import mask_document
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
@@ -81,18 +81,18 @@ def _read(path: Path) -> str:
     if not (fault := fault_of(path)):
         try:
             with path.open("rb") as stream:
-                raw = stream.read(documents.MAX_BYTES + 1)
+                raw = stream.read(MAX_BYTES + 1)
         except OSError as error:
             fault = phrase_of(FaultCode.FILE_UNREADABLE, str(error.strerror))
     if fault == ABSENT:
         near = suggest(path.name, [p.name for p in path.parent.glob("*.y*ml")])
-        files = yaml_files()
+        files = scenario_files()
         near = str(path.with_name(near)) if near else files.get(suggest(path.stem, files) or "")
         raise Unreadable("BC003.no-file", file, file=file, near=near)
     if fault:
         key = "BC003.folder" if path.is_dir() else "BC003.not-readable"
         raise Unreadable(key, file, file=file, fault=fault)
-    if len(raw) > documents.MAX_BYTES:
+    if len(raw) > MAX_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from bench_framework.errors import RecordError, UsageError
-from bench_framework.foreign import parse_json, read_regular, yaml_files
+from bench_framework.foreign import parse_json, read_regular, scenario_files
 from bench_framework.model.phrases import PhraseCode
 from bench_framework.registry import Addition, registry
 from bench_framework.store import layout
@@ -192,5 +192,5 @@ def resolve(root: Path, text: str, *, without_rounds: bool = True) -> Path:
         raise UsageError("BX101.no-name", newest=others)
     if is_folder:
         raise UsageError("BX101.folder-without-records", text=text)
-    scenario = yaml_files().get(Path(text).stem, "")
+    scenario = scenario_files().get(Path(text).stem, "")
     raise UsageError("BX101.no-record", text=text, newest=others, scenario=scenario)

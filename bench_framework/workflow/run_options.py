@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bench_framework import assets
 from bench_framework.errors import BuildError, GateError, UsageError
 from bench_framework.execution.machine.host import cache_root, environment
-from bench_framework.foreign import yaml_files
+from bench_framework.foreign import scenario_files
 from bench_framework.masking import masked
 from bench_framework.model.phrases import Phrase, PhraseCode
 from bench_framework.model.plan.build_spec import UNBUILT, BuildSpec, without_revisions
@@ -156,7 +156,7 @@ def find_scenario(name: str) -> Path:
     if key in shipped:
         return shipped[key]
     details = (("shipped", ", ".join(shipped) or "none"),)
-    files = yaml_files()
+    files = scenario_files()
     near = suggest(path.name, files) or suggest(key, shipped)
     near = files.get(near or "", near)
     raise UsageError("BX102.no-scenario", details=details, name=name, near=near)

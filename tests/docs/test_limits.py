@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench_framework import foreign
 from bench_framework.cli.app import LEAST
 from bench_framework.execution import (
     answers,
@@ -34,7 +35,7 @@ ROWS = dict(
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("text of a scenario", f"{document.MAX_BYTES // MIB} MiB"),
+        ("text of a scenario", f"{foreign.MAX_BYTES // MIB} MiB"),
         ("text of a scenario", f"{document.MAX_NODES:,} values"),
         ("product of all axes", f"{MAX_PRODUCT:,} comb"),
         ("configurations", f"{MAX_CELLS // 1000} 000"),

@@ -21,6 +21,7 @@ from bench_framework.execution.stop import Driver, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
 from bench_framework.foreign import (
+    MAX_BYTES,
     expanded_home,
     fault_of,
     in_one_line,
@@ -36,7 +37,6 @@ from bench_framework.model.plan.plan import Cell, Dataset, Input, Role
 from bench_framework.model.plan.policies import AnswerKind, AnswerPolicy
 from bench_framework.model.record.run import Block
 from bench_framework.report.render import widths
-from bench_framework.scenario.document import MAX_BYTES
 from bench_framework.scenario.gate_policy import read_accepted
 from tests.unit.workflow.measured_record import made_plan
 

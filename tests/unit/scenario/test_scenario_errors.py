@@ -131,7 +131,7 @@ class TestFiles:
     def test_a_file_in_a_folder_below_is_suggested(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        write_files(tmp_path, {"bench/sort.yaml": ""})
+        write_files(tmp_path, {"bench/sort.yaml": "worker: {}"})
         monkeypatch.chdir(tmp_path)
         for name in ("sort.yaml", "bench/srt.yaml", "results/sort.yml"):
             with pytest.raises(ScenarioError) as caught:

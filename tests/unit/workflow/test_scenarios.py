@@ -54,6 +54,17 @@ def test_a_scenario_in_a_folder_below_is_suggested(
         assert "measure the scenario first: benchctl run bench/sort.yaml\n" in text, words
 
 
+def test_only_files_with_a_worker_or_axes_are_suggested(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_files(tmp_path, {"compose.yaml": "services: {}\n", "sort.yaml": SORT})
+    monkeypatch.chdir(tmp_path)
+    for words in (["report", "compose"], ["run", "compos"]):
+        assert run_command_line(words) == 2
+        assert "benchctl run compose.yaml" not in (text := capsys.readouterr().err), words
+        assert "did you mean" not in text, words
+
+
 @pytest.mark.parametrize(
     ("command", "fix"),
     [
