@@ -282,6 +282,7 @@ _GROWTH: Final[Mapping[str, Judged]] = {
     "sub-linear": (Outcome.NOT_REPRODUCED, None),
     "super-linear": (Outcome.NOT_REPRODUCED, None),
     "not resolved": (Outcome.IMPRECISE, Reason(ReasonCode.EXPONENT_OPEN)),
+    "not classified": (Outcome.IMPRECISE, Reason(ReasonCode.EXPONENT_OPEN)),
 }
 
 

@@ -32,6 +32,7 @@ from bench_framework.stats.signed_rank import Floats
 
 LEVEL: Final = 0.95
 FEWEST_SIZES: Final = 3
+"""The smallest number of sizes for which the scaling is classified."""
 Sized = tuple[int, Input]
 """An input with its size in bytes."""
 
@@ -81,7 +82,9 @@ def _climb(
             continue
         x, y = table(pair).T
         bounds = intervals.typical_with_batches((x - y) / log(large / small), LEVEL)
-        word = growth_word(bounds.lo, bounds.hi) if len(steps) >= FEWEST_SIZES else "not resolved"
+        word: GrowthWord = "not classified"
+        if len(steps) >= FEWEST_SIZES:
+            word = growth_word(bounds.lo, bounds.hi)
         figures = bounds.estimate, bounds.lo, bounds.hi, bounds.level
         yield Scaling(variant_id, metric, lower, upper, *figures, word)
 

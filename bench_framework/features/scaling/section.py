@@ -1,7 +1,6 @@
 """Section "Scaling": exponents of the main metric between neighbouring input sizes."""
 
 import itertools
-from collections import Counter
 from typing import Final
 
 from bench_framework.model.facts import Claim
@@ -27,8 +26,8 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, titled
 from bench_framework.text.numbers import DASH, shortest, show_plain
 
-FEWEST_STEPS: Final = 2
-"""The smallest number of steps between sizes for which the scaling is classified."""
+UNCLASSIFIED: Final = "not classified"
+"""Word of an exponent of two sizes."""
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -99,8 +98,6 @@ def _times(data: ReportData, inputs: list[Input], variants: list[Variant]) -> Ta
 
 def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
     rows = []
-    steps = Counter((s.variant_id, s.metric) for s in exponents)
-    worded = {key for key, number in steps.items() if number >= FEWEST_STEPS}
     for s in exponents:
         text = show_plain(s.exponent, s.lo, s.hi)
         ends = (data.plan.input(i) for i in (s.from_input_id, s.to_input_id))
@@ -110,7 +107,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
                 *(Cell(data.input_name(item), data.input_bytes(item.id)) for item in ends),
                 Cell(text.estimate, s.exponent),
                 Cell(text.bounds, s.lo),
-                Cell(s.word if (s.variant_id, s.metric) in worded else DASH, s.word),
+                Cell(DASH if s.word == UNCLASSIFIED else s.word, s.word),
                 _rounds(data, s),
                 baseline=data.is_baseline(s.variant_id),
             )
@@ -128,7 +125,7 @@ def _exponents(data: ReportData, exponents: list[Scaling]) -> Table:
         "intervals are not adjusted for their number."
     )
     unclassified = "With two sizes the scaling is not classified: that needs a third size."
-    legend = () if worded else (unclassified,)
+    legend = (unclassified,) if any(s.word == UNCLASSIFIED for s in exponents) else ()
     return Table("scaling-exponents", caption, columns, tuple(rows), legend)
 
 

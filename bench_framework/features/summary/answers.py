@@ -20,8 +20,8 @@ from bench_framework.model.plan.plan import Input, Role
 from bench_framework.model.result.judgement import WITH_BASELINE, Derived
 from bench_framework.model.verdict import Share, Verdict
 
-UNRESOLVED: Final = "not resolved"
-"""Word of an exponent whose interval contains a limit between linear and not linear."""
+UNRESOLVED: Final = ("not resolved", "not classified")
+"""Words of an exponent whose interval contains a limit between linear and not linear, and of one of two sizes."""
 
 
 def named_contrast(view: SummaryView, item: Input) -> list[Claim]:
@@ -186,7 +186,7 @@ def growth(view: SummaryView, kind: facts.GrowthKind, *variant_ids: str) -> Clai
             )
             for s in known
         )
-        if any(s.word != UNRESOLVED for s in known):
+        if any(s.word not in UNRESOLVED for s in known):
             variants.append((view.plan.variant(variant_id).label, steps))
     if not variants:
         return None

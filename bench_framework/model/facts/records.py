@@ -11,7 +11,7 @@ from bench_framework.model.verdict import Share
 
 AuthorTextKind = Literal["takeaway", "next-step"]
 ProfileShareKind = Literal["profile-function", "profile-bucket"]
-GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved"]
+GrowthWord = Literal["linear", "sub-linear", "super-linear", "not resolved", "not classified"]
 LINEAR: Final = (0.95, 1.05)
 """The scaling exponents of linear growth."""
 

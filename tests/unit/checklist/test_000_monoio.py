@@ -91,13 +91,13 @@ def test_scales_linearly_is_sub_linear_where_the_exponent_is_0_74() -> None:
     assert first.endswith(", sub-linear).")
 
 
-def test_scales_linearly_is_not_resolved_where_the_largest_file_is_another_text() -> None:
+def test_scales_linearly_is_not_classified_where_the_largest_file_is_another_text() -> None:
     study = Study(arms=("in-memory", "mmap"), sizes=(10, 50, 200))
     blocks = study.blocks(lambda a, i, r: draw(a, i, r) * math.exp(SCALING[i]))
     prepared = study.inputs()
     prepared[2] = replace(prepared[2], family="other")
     mixed = judge(study.plan, blocks, {}, prepared, study.looks())
-    assert {s.word for s in mixed.scaling} == {"not resolved"}
+    assert {s.word for s in mixed.scaling} == {"not classified"}
     assert not [c for c in mixed.claims if "linear" in c.text]
 
 

@@ -164,7 +164,7 @@ def test_exponents_are_estimated_between_neighbouring_sizes() -> None:
 
 def test_two_sizes_have_an_exponent_and_no_word() -> None:
     example = Study(sizes=(10, 50))
-    assert {s.word for s in example.judge(grown(example, 0.5)).scaling} == {"not resolved"}
+    assert {s.word for s in example.judge(grown(example, 0.5)).scaling} == {"not classified"}
 
 
 def test_sizes_of_another_family_or_seed_are_another_ladder() -> None:
