@@ -40,6 +40,7 @@ class ReasonCode(StrEnum):
     NOT_STARTED = "not-started"
     NOT_COMPARED = "not-compared"
     NOTHING_TO_COMPARE = "nothing-to-compare"
+    SINGLE_RUN = "single-run"
     NO_DIFFERENCE = "no-difference"
     CONTROL_FAILED = "control-failed"
     NO_INTERVAL = "no-interval"

@@ -181,10 +181,16 @@ def _note(
 
 
 def by_input_table(data: ReportData, first: Input) -> Table:
-    """Return the changes of all variants on all inputs, in the order of the first input."""
-    cells = {(c.variant_id, c.input_id): c for item in data.plan.inputs for c in data.arms(item.id)}
+    """Return the changes of the first input's variants on all inputs, in its order, then those of variants
+    that were measured on others only.
+    """
+    arms = [c for item in data.plan.inputs for c in data.arms(item.id)]
+    cells = {(c.variant_id, c.input_id): c for c in arms}
+    elsewhere = (c for c in arms if (c.variant_id, first.id) not in cells)
     rows = []
-    for variant_id in dict.fromkeys(c.variant_id for c in in_report(data, data.arms(first.id))):
+    for variant_id in dict.fromkeys(
+        c.variant_id for c in (*in_report(data, data.arms(first.id)), *elsewhere)
+    ):
         row = [cells.get((variant_id, item.id)) for item in data.plan.inputs]
         texts = (change_cell(data, c) if c else DASH for c in row)
         base = all(c is None or _is_base(c) for c in row)

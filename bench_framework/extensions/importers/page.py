@@ -20,13 +20,13 @@ from bench_framework.report.blocks import (
     Sentence,
     Table,
 )
-from bench_framework.report.claim_blocks import MAIN_KINDS, sentence
+from bench_framework.report.claim_blocks import MAIN_KINDS, leading_claim, sentence
 from bench_framework.report.context import ReportData
-from bench_framework.report.sections.figure import answer_figure
+from bench_framework.report.sections.figure import answer_figure, result_input
 from bench_framework.report.sections.headline import ALL_RESULTS, HEADLINE
 from bench_framework.report.sections.masthead import verdict_glossary
 from bench_framework.report.sections.memory import MEMORY
-from bench_framework.report.table_cells import Scale
+from bench_framework.report.table_cells import CI, Scale
 from bench_framework.store.harnesses import readers
 from bench_framework.text.numbers import (
     DASH,
@@ -70,8 +70,11 @@ _TWO_SIDED: Final = 1.96
 
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
     """Return the document of a set. If codes are given, it has only these sections."""
-    main = HEADLINE.section(data)
-    first, *rest = map(sentence, (*data.claims(*MAIN_KINDS), *data.claims("sessions", "limits")))
+    main = _headline(data, imported)
+    results, leading = data.claims(*MAIN_KINDS), leading_claim(data)
+    # Table and figure are about the session of the first sentence.
+    results = sorted(results, key=lambda claim: claim is not leading)
+    first, *rest = map(sentence, (*results, *data.claims("sessions", "limits")))
     figure = answer_figure(data)
     lead = blocks.Paragraph((first,), lead=True)
     lines = (lead, *([figure] if figure else []), blocks.Bullets(tuple(rest)))
@@ -103,6 +106,28 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
         claims=data.judgement.claims,
         glossary=verdict_glossary(data.plan.judge.margin),
         files=data.page_files,
+    )
+
+
+def _headline(data: ReportData, imported: Imported) -> Section | None:
+    """Return the results of the main session, and the changes in all sessions."""
+    main, item = HEADLINE.section(data), result_input(data)
+    if main is None or item is None:
+        return main
+    raw = all(imported.commands[cell.id][0].raw for cell in data.plan.cells_of(item.id))
+    bold = any(row.strong for block in main.blocks if isinstance(block, Table) for row in block.rows)
+    captions = (
+        f"Time by command, {item.label}: {'median over runs' if raw else 'mean'}. "
+        + ("Bold: best." if bold else ""),
+        f"Change of time relative to the baseline by session, with {CI}s.",
+    )
+    tables = zip(main.blocks, captions, strict=False)
+    return replace(
+        main,
+        blocks=tuple(
+            replace(table, caption=caption.strip()) if isinstance(table, Table) else table
+            for table, caption in tables
+        ),
     )
 
 

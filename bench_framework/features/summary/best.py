@@ -98,7 +98,9 @@ def _nothing(view: SummaryView, group: BestGroup) -> facts.Nothing:
         too_few = (compared[0].rounds, looks.needed)
         return facts.Nothing(rounds_and_needed=too_few, others=others)
     mde = max((c.mde for c in compared if c.mde is not None), default=None)
-    reasons = () if mde else (("", Reason(ReasonCode.NO_DIFFERENCE)),)
+    single = all(c.verdict is Verdict.SINGLE_RUN for c in compared)
+    code = ReasonCode.SINGLE_RUN if single else ReasonCode.NO_DIFFERENCE
+    reasons = () if mde else (("", Reason(code)),)
     return facts.Nothing(reasons=reasons, mde=mde, others=others)
 
 

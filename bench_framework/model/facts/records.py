@@ -114,6 +114,11 @@ class SessionContents(Fact, kind="limits"):
     memory: str
     """Which figures of memory the file has."""
 
+    @property
+    def single(self) -> bool:
+        """True if each command has one run."""
+        return self.runs == (1,)
+
 
 class SessionsApart(Fact, kind="sessions"):
     """Several files, which are not compared."""

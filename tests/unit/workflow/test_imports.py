@@ -208,6 +208,30 @@ def test_two_files_are_reported_side_by_side_and_not_compared(
     assert "second.csv" in page
 
 
+def test_a_report_of_two_files_lists_every_command_and_is_about_one_file(tmp_path: Path) -> None:
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text(FIRST + "own,150.5,6.1,100,ms\n")
+    runs = (("smol", 11.0), ("smol", 11.2), ("smol", 11.1), ("optimised", 5.0), ("optimised", 5.1))
+    lines = ("label,time,unit", *(f"{name},{time},ms" for name, time in runs), "optimised,5.2,ms")
+    second.write_text("\n".join(lines))
+    page = (imported(tmp_path, first, second) / "report.md").read_text()
+    lead, results = page.split("## Results\n")
+    assert "**Within one session (second.csv)" in lead
+    # The times of the second file are runs. Those of the first one are means.
+    assert results.startswith("Time by command, second.csv: median over runs.")
+    assert "| own | ▼ 1.18× faster [1.16, 1.20] | — |" in results
+    page = (imported(tmp_path, first) / "report.md").read_text()
+    assert "Time by command, first.csv: mean. Bold: best." in page
+
+
+def test_a_single_run_of_each_command_is_the_reason_for_no_verdict(tmp_path: Path) -> None:
+    file = tmp_path / "once.csv"
+    file.write_text("label,time,unit\nsmol,11,ms\noptimised,1,ms\n")
+    page = (imported(tmp_path, file) / "report.md").read_text()
+    assert "nothing is conclusive: a single run has no verdict." in page
+    assert "once each; a single run has no interval;" in page
+
+
 def test_a_bad_file_next_to_a_good_one_writes_nothing(
     tmp_path: Path, files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
