@@ -181,8 +181,9 @@ def _note(
 
 
 def by_input_table(data: ReportData, first: Input) -> Table:
-    """Return the changes of the first input's variants on all inputs, in its order, then those of variants
-    that were measured on others only.
+    """Return the changes of all variants on all inputs, in the order of the first input.
+
+    Variants that were measured on other inputs only are last.
     """
     arms = [c for item in data.plan.inputs for c in data.arms(item.id)]
     cells = {(c.variant_id, c.input_id): c for c in arms}

@@ -1,5 +1,6 @@
 """Conditions of the measurements on a page: sessions, clocks, stages, inputs, units and outputs."""
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -129,7 +130,19 @@ class PageConditions:
         if len(counts) > 1:
             return Phrase(ExtensionCode.OTHER_RESULTS, tuple(sorted(counts)))
         ours, theirs = self._exclusion(a, text), self._exclusion(b, text)
-        return ours or theirs if bool(ours) != bool(theirs) else None
+        if bool(ours) != bool(theirs):
+            return ours or theirs
+        moved, sets = self._drift
+        ours_in, theirs_in = (self._sets_with(f) & sets for f in (a, b))
+        return moved if ours_in and theirs_in and not ours_in & theirs_in else None
+
+    def _sets_with(self, figure: Number) -> set[int]:
+        """Return the group of a figure; of one that a sentence repeats, the groups that have it."""
+        q = figure.quantity
+        if figure.label:
+            return {figure.group}
+        same = (f for f in self.page.figures if f.quantity.kind == q.kind)
+        return {f.group for f in same if math.isclose(f.quantity.value, q.value)}
 
     @cached_property
     def _drift(self) -> tuple[Phrase | None, frozenset[int]]:
@@ -276,6 +289,8 @@ class PageConditions:
 def _lacks(pair: Sides) -> list[Phrase]:
     """Return what is missing for an interval of a pair of figures without runs."""
     sides = (pair.subject, pair.reference)
+    if any(f.n == 1 for f in sides):
+        return [Phrase(ExtensionCode.ONE_RUN_STATED)]
     lacks = [Phrase(ExtensionCode.NO_RUNS_STATED)] * (not all(f.n for f in sides))
     return lacks + [Phrase(ExtensionCode.NO_SPREAD_STATED)] * any(
         f.quantity.sd is None for f in sides

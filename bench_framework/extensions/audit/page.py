@@ -1,6 +1,7 @@
 """The contents of a Markdown page: sentences, tables, and the numbers with units that it states."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -18,7 +19,8 @@ MOST_CHARACTERS: Final = 2000
 """Length of a sentence or cell. Longer ones are lists of numbers or generated text."""
 _RUNS: Final = re.compile(
     r"\b(?:(\d+)[- ](?:runs?|samples|repetitions|measurements|rounds)|n\s*=\s*(\d+)|average of (\d+)"
-    r"|(?:ran|run|repeated|measured|executed)\b[^.]{0,30}?\b(\d+) times|(?:single|one) run)\b",
+    r"|(?:ran|run|repeated|measured|executed)\b[^.]{0,30}?\b(\d+) times|(?:single|one) run"
+    r"|(?:ran|run|measured|executed) (?:only |just )?once(?! (?:more|again|per)))\b",
     re.IGNORECASE,
 )
 _SENTENCE_END: Final = re.compile(
@@ -34,7 +36,6 @@ _SIZE: Final = re.compile(
     r"(?:n|size|rows|items|elements|files|length|input|records|lines)\W*$",
     re.IGNORECASE,
 )
-_UNIT_OF_TITLE: Final = re.compile(r"\s*[(\[].*")
 _FURTHER: Final = re.compile(
     r"\b(?:min|max|median|p\d+|user|sys(?:tem)?|best|worst|fastest|slowest|std\w*|deviation)\b",
     re.IGNORECASE,
@@ -81,6 +82,8 @@ _WORDS: Final = dict(
 _IN_WORDS: Final = re.compile(
     rf"\b(?:twice(?= as)|(?:{'|'.join(_WORDS)})(?= times (?:as|\w+er|more|less)\b))", re.IGNORECASE
 )
+_UNIT_OF_TITLE: Final = re.compile(rf"\s*(?:[(\[].*|,\s*(?:{_UNIT})\s*$)")
+"""The unit in the title of a column, such as ``SD [ms]`` and ``SD, ms``."""
 _HEADER_UNIT: Final = re.compile(rf"(?:^|[\s(\[,])(?P<unit>{_UNIT})(?=[\s)\],]|$)")
 BARE: Final = re.compile(rf"\s*({_NUMBER})(?:\s*(?:±|\+/-)\s*(?:{_NUMBER}))?\s*")
 """A number without a unit, perhaps with a spread."""
@@ -199,12 +202,21 @@ def read_page(source: str) -> Page:
             if not depth:
                 lead = text.rstrip(":") if text.endswith(":") and not level else ""
     page.prose = "\n".join(prose)
-    stated = {_runs_in((text.text,)) for text in page.texts} - {None}
-    if len(stated) == 1:
-        # The page states one number of runs: it is that of all figures without another one.
-        n = stated.pop()
-        page.figures = [replace(f, n=n) if f.n is None else f for f in page.figures]
+    _add_runs(page)
     return page
+
+
+def _add_runs(page: Page) -> None:
+    """Give the one number of runs that a section, else the page, states to the figures without a number."""
+    stated: dict[tuple[str, ...] | None, set[int]] = defaultdict(set)
+    for text in page.texts:
+        if n := _runs_in((text.text,)):
+            stated[text.headings].add(n)
+            stated[None].add(n)
+    for at, f in enumerate(page.figures):
+        numbers = stated.get(f.headings) or stated[None]
+        if f.n is None and len(numbers) == 1:
+            page.figures[at] = replace(f, n=min(numbers))
 
 
 def _plain(content: str, env: dict[str, Any]) -> str:

@@ -115,7 +115,9 @@ def _headline(data: ReportData, imported: Imported) -> Section | None:
     if main is None or item is None:
         return main
     raw = all(imported.commands[cell.id][0].raw for cell in data.plan.cells_of(item.id))
-    bold = any(row.strong for block in main.blocks if isinstance(block, Table) for row in block.rows)
+    bold = any(
+        row.strong for block in main.blocks if isinstance(block, Table) for row in block.rows
+    )
     captions = (
         f"Time by command, {item.label}: {'median over runs' if raw else 'mean'}. "
         + ("Bold: best." if bold else ""),

@@ -55,6 +55,41 @@ SIZES = """\
 """
 
 
+TWO_SETS = """\
+# Reading files
+
+## Before
+
+| Mode | Mean, ms | SD, ms | Runs |
+|---|--:|--:|--:|
+| read (baseline) | 52.1 | 1.9 | 30 |
+| io_uring | 51.8 | 2.0 | 30 |
+| mmap | 61.4 | 2.2 | 30 |
+
+mmap is 18 % slower than read.
+
+## After
+
+| Mode | Mean, ms | SD, ms | Runs |
+|---|--:|--:|--:|
+| read (baseline) | 60.2 | {sd} | 30 |
+| io_uring with blocks of 1 MiB | 49.0 | 2.0 | 30 |
+
+Blocks of 1 MiB make io_uring 5 % faster (51.8 ms → 49.0 ms).
+
+## Large file
+
+Each mode was run once.
+
+| Mode | Time, ms |
+|---|--:|
+| read | 2110 |
+| mmap | 1890 |
+
+mmap is 10 % faster than read on the large file.
+"""
+
+
 def results(source: str, data: str | None = None) -> dict[str, str]:
     """Return the status of each statement by its text."""
     return {s.text: s.status for s in page(source, data).statements}
@@ -184,6 +219,26 @@ def test_a_rate_above_the_limit_of_the_page_is_not_supported() -> None:
 def test_cpu_time_is_not_compared_with_wall_time() -> None:
     source = "- wall time of a: 10 s\n- CPU time of a: 20 s\n- Speedup: 2x\n"
     assert results(source)["Speedup: 2x"] == "not supported"
+
+
+def test_a_column_of_spreads_with_its_unit_after_a_comma_is_read() -> None:
+    assert results(TWO_SETS.format(sd=2.1))["mmap is 18 % slower than read."] == "supported"
+
+
+@pytest.mark.parametrize(("sd", "moved"), [(2.1, True), (40, False)])
+def test_figures_of_two_sets_are_compared_only_if_the_baseline_did_not_move(
+    sd: float, moved: bool
+) -> None:
+    """With a standard deviation of 40 ms, the baseline is not shown to have moved."""
+    sentence = "Blocks of 1 MiB make io_uring 5 % faster (51.8 ms → 49.0 ms)."
+    assert (results(TWO_SETS.format(sd=sd))[sentence] == "not supported") is moved
+
+
+def test_a_section_whose_modes_ran_once_has_single_runs() -> None:
+    statements = page(TWO_SETS.format(sd=2.1)).statements
+    (large,) = (s for s in statements if s.text.endswith("on the large file."))
+    assert large.status == "inconclusive"
+    assert "the page states a single run and no check" in large.reason
 
 
 @pytest.mark.parametrize(
