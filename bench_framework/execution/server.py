@@ -45,6 +45,7 @@ NOT_READY: Final = {
 }
 """Error of a server that is not ready in time, by the kind of `ready`."""
 _STATUS: Final = re.compile(rb"HTTP/[0-9.]+ ([0-9]{3})")
+_LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})", re.IGNORECASE)
 
 
 def free_port() -> int:
@@ -303,11 +304,20 @@ def _responds(url: str) -> bool:
         deadline = seconds() + CONNECT_S
         connection.sendall(request.encode())
         # A server may report a connection that is closed before the whole response was read. One that
-        # does not close it, such as a stream of events, ends this by the time limit.
+        # does not close it, and states no length, such as a stream of events, ends this by the time limit.
         while len(response) < MOST_CAPTURED and (left := deadline - seconds()) > 0:
+            if is_complete(response):
+                break
             connection.settimeout(left)
             if not (part := connection.recv(1 << 16)):
                 break
             response += part
     status = _STATUS.match(response)
     return status is not None and int(status[1]) < FIRST_ERROR
+
+
+def is_complete(response: bytes) -> bool:
+    """Return whether a response of HTTP has a body of the length that its head states."""
+    head, end, body = response.partition(b"\r\n\r\n")
+    length = _LENGTH.search(head)
+    return bool(end) and length is not None and len(body) >= int(length[1])

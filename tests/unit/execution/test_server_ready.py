@@ -59,6 +59,23 @@ def test_a_server_that_keeps_the_connection_open_is_ready(
     assert server._responds(answer(listener, OK, closes=False))
 
 
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes", True),
+        (b"HTTP/1.1 200 OK\r\ncontent-length:0\r\n\r\n", True),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nye", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", False),
+        (b"HTTP/1.1 200 OK\r\n\r\ncontent-length: 0", False),
+    ],
+)
+def test_a_response_is_complete_if_it_has_the_length_that_its_head_states(
+    response: bytes, *, expected: bool
+) -> None:
+    """Such a response needs no waiting for a server that ignores ``Connection: close``."""
+    assert server.is_complete(response) is expected
+
+
 def test_a_stream_of_events_is_ready_at_the_time_limit(
     listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
