@@ -195,6 +195,14 @@ def test_a_server_that_fails_its_trial_run_is_refused_before_the_others(runs: Ru
     assert "python3 ./server.py '{port}' 0 0 command python3 ./load.py" in errors
 
 
+def test_a_trial_run_names_the_server_and_not_the_memory_of_its_client(runs: Runs) -> None:
+    done = runs("try", "s.yaml", "-k", "work=0")
+    assert re.search(
+        r"^  server +\S*python3 ./server.py '\{port\}' 0 0$", done.stdout, re.MULTILINE
+    )
+    assert "peak memory" not in done.stdout
+
+
 @pytest.mark.slow
 def test_a_server_that_dies_in_some_samples_is_reported_with_its_last_lines(
     runs: Runs, folder: Path

@@ -97,7 +97,9 @@ def _name(trial: TrialRun, plan: Plan) -> str:
 
 
 def _items(trial: TrialRun, policy: AnswerPolicy) -> list[tuple[str, str]]:
-    items = [("command", shlex.join(trial.target.argv))]
+    server = trial.target.server
+    items = [("server", shlex.join(server.argv))] if server is not None else []
+    items.append(("command", shlex.join(trial.target.argv)))
     if (preload := trial.target.preload) is not None:
         items.append(("allocator", f"{preload} by LD_PRELOAD: {proof(preload)}"))
     if not trial.same_build:
@@ -111,7 +113,9 @@ def _items(trial: TrialRun, policy: AnswerPolicy) -> list[tuple[str, str]]:
         unknown = f"too small to measure (at most {format_size(trial.inherited)})"
         memory = format_size(peak) if peak else unknown
         taken = format_duration(finished.seconds)
-        items.append(("ended", f"{finished.how} after {taken}, peak memory {memory}"))
+        # That of the client of a server is not measured.
+        peak_memory = f", peak memory {memory}" if server is None else ""
+        items.append(("ended", f"{finished.how} after {taken}{peak_memory}"))
     items += _first_lines("output", output.printed)
     if trial.ok and (answer := output.answer) is not None and answer.source != "none":
         text, given = f"digest {answer.digest[:12]} ({answer.source})", output.compared

@@ -4,6 +4,7 @@ Every host has compared the candidates with its own baseline. Verdicts are those
 times of different hosts are never put together. Only the log ratios of hosts of one kind are.
 """
 
+import itertools
 import math
 import statistics
 from collections.abc import Iterator, Sequence
@@ -25,7 +26,7 @@ from bench_framework.stats.welch import LogDifference
 
 FEWEST: Final = 3
 """Fewest hosts of one kind for a random-effects summary."""
-Agreement = Literal["agrees", "depends", "inconclusive"]
+Agreement = Literal["agrees", "depends", "overlap", "inconclusive"]
 LEVEL: Final = 0.95
 PRECISION: Final = 1e-14
 """Absolute precision of the variance between the hosts, on the log scale."""
@@ -104,7 +105,8 @@ class HostsCompared:
     direction: Direction
     """Better direction of the metric."""
     agreement: Agreement
-    """`agrees`: one verdict on all hosts; `depends`: the verdicts differ."""
+    """`agrees`: one verdict on all hosts; `depends`: the verdicts and the intervals of two hosts differ; `overlap`:
+    only the verdicts differ."""
     results: tuple[HostResult, ...]
     """Result of each host."""
     kinds: tuple[KindSummary, ...]
@@ -133,7 +135,8 @@ class HostComparison:
     comparisons: tuple[HostsCompared, ...]
     """Each comparison on all hosts."""
     agreement: Agreement
-    """The least agreement of all comparisons: one that depends on the host, or is inconclusive."""
+    """The least agreement of all comparisons: one that depends on the host, has other verdicts with overlapping
+    intervals, or is inconclusive."""
     schema_version: DocumentVersion = SCHEMA_VERSION
     """It is also part of the document of several hosts."""
 
@@ -179,7 +182,7 @@ def compare_hosts(records: Sequence[HostRecord]) -> HostComparison:
         compared.append(_compared(plan, given.label if several else "", rows))
     margin = first.judge.margin_of(metric)
     states = {one.agreement for one in compared}
-    order: tuple[Agreement, ...] = ("depends", "inconclusive")
+    order: tuple[Agreement, ...] = ("depends", "overlap", "inconclusive")
     agreement: Agreement = next((state for state in order if state in states), "agrees")
     return HostComparison(first.name, first.question, margin, hosts, tuple(compared), agreement)
 
@@ -208,9 +211,22 @@ def _compared(plan: Plan, label: str, rows: Rows) -> HostsCompared:
 def _agreement(results: Sequence[HostResult]) -> Agreement:
     outcomes = {outcome(result.verdict) for result in results}
     open_ = outcomes & {None, Verdict.INCONCLUSIVE}
-    if len(outcomes - open_) > 1:
-        return "depends"
+    settled = [result for result in results if outcome(result.verdict) not in open_]
+    differing = [
+        (a, b)
+        for a, b in itertools.combinations(settled, 2)
+        if outcome(a.verdict) != outcome(b.verdict)
+    ]
+    if differing:
+        return (
+            "overlap" if all(_overlap(a.interval, b.interval) for a, b in differing) else "depends"
+        )
     return "inconclusive" if open_ else "agrees"
+
+
+def _overlap(a: Interval | None, b: Interval | None) -> bool:
+    """Return whether both hosts may have the same ratio. One without an interval has another reason to differ."""
+    return a is not None and b is not None and a.lo <= b.hi and b.lo <= a.hi
 
 
 def _kinds(rows: Rows) -> Iterator[KindSummary]:

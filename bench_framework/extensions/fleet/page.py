@@ -36,6 +36,7 @@ from bench_framework.units import THIN_SPACE, counted, every
 _AGREEMENT: Final[dict[Agreement, tuple[str, str]]] = {
     "agrees": ("hosts agree", "with one verdict on all hosts"),
     "depends": ("host-dependent", "with verdicts that depend on the host"),
+    "overlap": ("verdicts differ", "with other verdicts and overlapping intervals"),
     "inconclusive": ("inconclusive", "inconclusive on some hosts"),
 }
 """Agreement → status of a page, and words after a number of comparisons."""
@@ -73,7 +74,8 @@ def _say(compared: HostsCompared) -> str:
         text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
         parts.append(f"{text} on {where}")
     head = " depends on the host" if compared.agreement == "depends" else ""
-    return f"{_name(compared)}{head}: {'; '.join(parts)}"
+    tail = ". The intervals overlap, so the ratios may be equal" * (compared.agreement == "overlap")
+    return f"{_name(compared)}{head}: {'; '.join(parts)}{tail}"
 
 
 def _summary(kind: KindSummary, compared: HostsCompared) -> str:

@@ -79,7 +79,18 @@ EQUAL, OTHER = (1.0, Verdict.EQUIVALENT), (1.0, Verdict.OTHER_OUTPUT)
         ),
         (
             (EQUAL, SIZE),
-            "depends: b vs a depends on the host: equivalent on rack-1; slower on rack-2",
+            (
+                "overlap: b vs a: equivalent on rack-1; slower on rack-2. The intervals overlap, so the "
+                "ratios may be equal"
+            ),
+        ),
+        (
+            (EQUAL, SIZE, SLOWER),
+            "depends: b vs a depends on the host: equivalent on rack-1; slower on rack-2, rack-3",
+        ),
+        (
+            (OTHER, SLOWER),
+            "depends: b vs a depends on the host: other output on rack-1; slower on rack-2",
         ),
         (
             (SLOWER, OPEN, FASTER),
@@ -102,6 +113,7 @@ def test_a_page_depends_on_the_host_if_one_comparison_does() -> None:
     assert compared(SLOWER, FASTER).agreement == "depends"
     assert document(compared(SLOWER, FASTER)).status == "host-dependent"
     assert document(compared(SLOWER, OPEN)).status == "inconclusive"
+    assert document(compared(EQUAL, SIZE)).status == "verdicts differ"
     assert document(compared(None, None)).status == "not comparable"
 
 
