@@ -43,6 +43,7 @@ from bench_framework.workflow.setup.preparation import (
     clean_up,
     open_driver,
     prepare,
+    require_clean,
 )
 
 if TYPE_CHECKING:
@@ -277,6 +278,8 @@ def _record_for(
         parts = str(record.path), sum(record.contents.rounds.values()), Phrase(hint)
         observer.notify(Message(phrase_of(PhraseCode.RESUMING, *parts)))
     if record is None:
+        if not (context.first_pass or context.builds):
+            require_clean(plan, results, driver)
         at, numbers = utc_now(), context.numbers
         try:
             record = Record.create(

@@ -227,8 +227,14 @@ def plan_run(name: str, options: RunOptions, *, one_revision: bool = False) -> P
         raise UsageError("BX100.base-empty")
     base = options.base or (plan.judge.gate.against if options.gate else "")
     if base:
+        fresh = options.fresh or one_revision
         plan = plan_between(
-            plan, base, options.head, records=options.results, one_revision=one_revision
+            plan,
+            base,
+            options.head,
+            records=options.results,
+            one_revision=one_revision,
+            fresh=fresh,
         )
     elif options.head is not None:
         raise UsageError("BX100.head-without-base")
@@ -266,13 +272,15 @@ def plan_between(
     *,
     records: Path = RESULTS,
     one_revision: bool = False,
+    fresh: bool = False,
 ) -> Plan:
     """Return the plan that measures every variant at two revisions and compares it with itself.
 
     `base` is a branch, tag, commit, or ``merge-base`` (of the head and the main branch). Without
     `head`, it is the working tree; for a crate that is given by a URL, the revision of the
     scenario, or HEAD of the remote. Changes in the folder `records` do not count. With
-    `one_revision`, both may be the same commit.
+    `one_revision`, both may be the same commit. Unless `fresh`, the working tree has the name that it
+    has in an interrupted record.
 
     Raises:
         UsageError: BX110, the scenario cannot be measured at two revisions.
@@ -313,7 +321,27 @@ def plan_between(
                 previous = ""
             details = (("base", base), ("head", head or phrase_of(PhraseCode.UNCHANGED_TREE)))
             raise GateError("BX111", details=details, base_id=base_id[:12], previous=previous)
-    return at_revisions(plan, Revisions(base_id, head_id, clean))
+    revisions_now = Revisions(base_id, head_id, clean)
+    return at_revisions(
+        plan, revisions_now if fresh else _named_as_before(plan, revisions_now, records)
+    )
+
+
+def _named_as_before(plan: Plan, now: Revisions, results: Path) -> Revisions:
+    """Return the revisions as an interrupted record names them, which this run would resume.
+
+    The programs can be equal although a file or a commit was added since. `require_same` checks them.
+    """
+    from bench_framework.store import finding, layout
+
+    folders = finding.find_records(results, plan.name)
+    if not folders or (folders[-1] / layout.MANIFEST).is_file():
+        return now
+    from bench_framework.store.resuming import find_resumable
+
+    record = find_resumable(results, plan)
+    before = record.plan.revisions if record is not None else None
+    return before if before and replace(before, clean=now.clean) == now else now
 
 
 def source_of_revisions(plan: Plan) -> BuildSpec:

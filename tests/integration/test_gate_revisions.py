@@ -206,9 +206,22 @@ def test_a_clean_checkout_is_named_by_its_commit_also_with_records_in_it(project
     assert "working tree" not in comment
     (project.records[0] / "manifest.json").unlink()
     assert "resuming" in project(*words).stderr
+    # The programs stay the same if a file is added, or committed: the record keeps its name of the head.
     (project.folder / "counter" / "new.rs").write_text("")
+    for _ in range(2):
+        (project.records[0] / "manifest.json").unlink()
+        assert "resuming" in project(*words).stderr
+        assert project.document["head"] == head
+        assert len(project.records) == 1
+        commit(project.folder)
+    (project.folder / "counter" / "other.rs").write_text("")
     project(*words)
     assert json.loads((project.records[-1] / "gate.json").read_text())["head"] is None
+    # Another program is refused, and not because of the name.
+    (project.records[-1] / "manifest.json").unlink()
+    commit(project.folder)
+    write_files(project.folder, {"counter/src/main.rs": MAIN.replace("PLAIN", "PLAINER")})
+    assert "error[BX410]: cannot continue: binary of build" in project(*words).stderr
 
 
 def test_uncommitted_changes_are_measured(project: Project) -> None:

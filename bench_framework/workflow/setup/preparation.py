@@ -115,8 +115,6 @@ def prepare(
         arguments = ArgumentFiles(plan)
         event: Event | None = None
         builds = _all_programs(plan, driver, earlier=earlier, given=given)
-        if not (earlier or given):
-            _require_clean(plan, options.results, driver)
         if plan.benches is not None and not plan.benches.expanded:
             plan, builds = with_benches(plan, builds, driver.observer)
             driver.observer.notify(PlanReady(plan))
@@ -283,7 +281,7 @@ def _proved(
     return tuple(replace(b, preload=proved.get(b.id, b.preload)) for b in builds)
 
 
-def _require_clean(plan: Plan, records: Path, driver: Driver) -> None:
+def require_clean(plan: Plan, records: Path, driver: Driver) -> None:
     """Check that a working tree that is named by its commit still contains it. Raises `MachineError` (BX420)."""
     commit = plan.revisions.clean if plan.revisions is not None else ""
     if commit:
