@@ -108,10 +108,12 @@ def changes_between(
     if new is None or old is None or not old.total:
         return None
     keys = (new.costs.keys() | old.costs.keys()) - _renamed(new, old)
-    total = new.total - old.total
+    total, former = new.total - old.total, _former(keys, new, old)
     groups = defaultdict[str | Key, list[Key]](list)
-    for key in keys:
+    for key in keys - {*former.values()}:
         groups[ALLOCATOR if is_of_allocator(key) else key].append(key)
+    for key, before in former.items():
+        groups[key].append(before)
     changes = [
         change
         for group in groups.values()
@@ -199,7 +201,32 @@ def _change(keys: Sequence[Key], new: _Side, old: _Side) -> FunctionChange:
         calls=calls,
         reference_calls=reference_calls,
         caller=_caller(keys, new, old, by_calls=False) if grown else "",
+        former="" if name == ALLOCATOR or len(keys) == 1 else keys[1][0],
     )
+
+
+def _former(keys: Collection[Key], new: _Side, old: _Side) -> dict[Key, Key]:
+    """Return functions of the program that only the new side has, each with the one whose place it has.
+
+    Only the old side has that one, and the same functions call it as often. No other pair has these calls.
+    """
+
+    def by_calls(side: _Side, other: _Side) -> dict[object, list[Key]]:
+        callers = defaultdict[Key, set[tuple[Key, int]]](set)
+        for (caller, callee), number in _edges(side, by_calls=True).items():
+            callers[callee].add((caller, number))
+        alone: dict[object, list[Key]] = {}
+        for key in sorted((side.costs.keys() - other.costs.keys()) & {*keys} & callers.keys()):
+            if is_of_program(key) and not is_of_allocator(key):
+                alone.setdefault(frozenset(callers[key]), []).append(key)
+        return alone
+
+    gone = by_calls(old, new)
+    return {
+        added[0]: gone[calls][0]
+        for calls, added in by_calls(new, old).items()
+        if len(added) == len(gone.get(calls, ())) == 1
+    }
 
 
 def _counterparts(

@@ -21,11 +21,11 @@ def function_change(change: FunctionChange) -> str:
 
 
 def name_of(change: FunctionChange) -> str:
-    """Return the name of a function; for the allocator, and those that the file does not name, a phrase."""
+    """Return the name of a function, also the former one; a phrase for the allocator, and functions without names."""
     if change.name == ALLOCATOR:
         return "the allocator"
     if change.name != UNKNOWN:
-        return change.name
+        return f"{change.name}, in place of {change.former}," if change.former else change.name
     return f"functions without symbols{f' of {change.module}' if change.module else ''}"
 
 

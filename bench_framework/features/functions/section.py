@@ -1,5 +1,6 @@
 """Section "Functions that differ": own instructions and calls of functions in counted runs of both sides."""
 
+from dataclasses import replace
 from typing import Final
 
 from bench_framework.model.facts import Claim
@@ -87,8 +88,9 @@ def _table(claim: Claim, changes: FunctionChanges, number: int) -> Table:
 
 def _function(change: FunctionChange) -> Row:
     about = f"cancels with {change.counterpart}" if change.counterpart else ""
+    about = f"in place of {change.former}" if change.former else about
     return Row.build(
-        Cell(name_of(change), code=change.name not in (ALLOCATOR, UNKNOWN)),
+        Cell(name_of(replace(change, former="")), code=change.name not in (ALLOCATOR, UNKNOWN)),
         signed_count(change.difference),
         Cell(function_change(change), about=about),
         _share(change.share),

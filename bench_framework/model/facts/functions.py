@@ -32,6 +32,9 @@ class FunctionChange:
     counterpart: str = ""
     """Function that differs by almost as much in the other direction, because one of the two was renamed, inlined or
     split off; otherwise empty."""
+    former: str = ""
+    """Function of the reference that the same functions call as often, if each side has only one of the two; otherwise
+    empty."""
 
     @property
     def difference(self) -> int:

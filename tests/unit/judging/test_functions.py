@@ -70,6 +70,29 @@ def test_equal_programs_name_nothing_although_a_function_has_another_name() -> N
     assert changes.rest == 900
 
 
+def test_a_function_that_was_renamed_and_became_slower_is_one() -> None:
+    new = [("tool::read" if n == "tool::parse" else n, m, i, c) for n, m, i, c in PLAIN]
+    new = [(n, m, 2 * i if n == "tool::read" else i, c) for n, m, i, c in new]
+    calls = {name: [("tool::main", f"tool::{name}", 1000)] for name in ("parse", "read")}
+    changes = compared(new, new_calls=calls["read"], old_calls=calls["parse"])
+    (change,) = changes.functions
+    assert (change.name, change.former, change.difference) == ("tool::read", "tool::parse", 700_000)
+    assert render("function_changes", changes) == (
+        "instructions +70\u202f%: tool::read, in place of tool::parse, +100\u202f% (100\u202f% of the difference)"
+    )
+    # Functions that are called more often, or by others, or that several others resemble, are not one.
+    for others in (
+        [("tool::main", "tool::read", 1001)],
+        [("alloc::vec::Vec::push", "tool::read", 1000)],
+        [*calls["read"], ("tool::main", "tool::scan", 1000)],
+    ):
+        different = compared(
+            [*new, ("tool::scan", "", 50_000, 1000)], new_calls=others, old_calls=calls["parse"]
+        )
+        assert {"tool::read", "tool::parse"} <= {c.name for c in different.functions}
+        assert not any(c.former for c in different.functions)
+
+
 def test_the_functions_of_an_iteration_have_no_share_because_those_of_libraries_are_left_out() -> (
     None
 ):
