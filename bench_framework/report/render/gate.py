@@ -23,6 +23,7 @@ from bench_framework.report.render.gate_heading import (
     RESULTS,
     by_size,
     causes_of,
+    largest_of,
     place_of,
     result_of,
     size_of,
@@ -117,6 +118,8 @@ class GatePage:
     """The change that the gate judged, as its result shows it."""
     command: str = ""
     """The command that measures the record."""
+    largest: str = ""
+    """The largest regression with its size; empty without one."""
 
     @property
     def answer(self) -> str:
@@ -137,6 +140,11 @@ class GatePage:
     def passed(self) -> tuple[GateRow, ...]:
         """Return the rows that passed."""
         return tuple(row for row in self.rows if row.state not in FULL_ROWS)
+
+    @property
+    def growth(self) -> float:
+        """The size of the largest regression, as a fraction."""
+        return max((row.size for row in self.rows if row.state == "worse"), default=0.0)
 
     @property
     def compared(self) -> int:
@@ -209,6 +217,7 @@ def page_of(
         bool(plan.scenario_path),
         change,
         plan.invocation.public.command(plan.scenario_path, plan.revisions),
+        largest_of(plan, gating),
     )
 
 

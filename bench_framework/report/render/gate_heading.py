@@ -95,6 +95,12 @@ def result_of(plan: Plan, gating: Gating, change: ChangeKind) -> str:
     return f"{result}: {len(names)} of {all_}{largest}"
 
 
+def largest_of(plan: Plan, gating: Gating) -> str:
+    """Return the largest regression with its size; empty if no comparison is worse."""
+    pairs = by_size(gating.in_state("worse"))
+    return _name(plan, pairs[0], sized=True) if pairs else ""
+
+
 def _name(plan: Plan, pair: GatedPair, *, sized: bool) -> str:
     """Return metric and configuration of a pair, and the estimate of its growth if that is `sized`."""
     name = f"{words.noun(pair.metric)} of {place_of(plan, pair.cell_id)}"

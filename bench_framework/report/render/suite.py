@@ -143,11 +143,12 @@ class SuitePage:
         """The result in a line, with the scenarios that need attention."""
         rows = {code: [row for row in self.rows if row.exit_code == code] for code in ORDER}
         worse, over = EXIT_WORSE, OVER_BUDGET
+        slower = [row for row in rows[worse] if row.words != over]
         parts = [
-            f"{word} in {_names(those)}"
+            f"{word} in {_names(those)}{_largest(those)}"
             for word, those in (
                 (RESULTS[EXIT_NOT_MEASURED][2], rows[EXIT_NOT_MEASURED]),
-                (RESULTS[worse][2], [row for row in rows[worse] if row.words != over]),
+                (RESULTS[worse][2], slower),
                 (over[2], [row for row in rows[worse] if row.words == over]),
                 (RESULTS[EXIT_NOT_JUDGED][2], rows[EXIT_NOT_JUDGED]),
             )
@@ -212,6 +213,17 @@ def _count(rows: Sequence[SuiteRow]) -> str:
 
 def _names(rows: Sequence[SuiteRow]) -> str:
     return listed((row.scenario for row in rows), most=3)
+
+
+def _largest(rows: Sequence[SuiteRow]) -> str:
+    """Return the largest regression of some scenarios with its size; empty if they have none."""
+    pages = [row.page for row in rows if row.page is not None and row.page.largest]
+    if not pages:
+        return ""
+    page = max(pages, key=lambda page: page.growth)
+    several = len(pages) > 1 or sum(one.state == "worse" for one in page.rows) > 1
+    where = f"{page.scenario}: " if len(pages) > 1 else ""
+    return f", the largest: {where}{page.largest}" if several else f": {page.largest}"
 
 
 def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> str:

@@ -227,6 +227,34 @@ def test_only_outputs_that_differ_discard_a_change_and_a_suite_says_so(code: Rea
     assert card_titles(texts[1])[0] == ["Result", "Passed", "Time", "Details"]
 
 
+def test_the_heading_of_a_suite_has_the_size_of_its_largest_regression() -> None:
+    rows = []
+    for name, slower in (("a", 1.2), ("b", 1.5), ("c", 1.0)):
+        example = Study(arms=("base", "head"), policy=gate_policy(wall=0.02))
+        contents = example.contents(example.blocks(log_normal_timing({"head": slower})))
+        gating = gate.first_pass(example.plan, contents)
+        pairs = tuple(
+            replace(pair, state="worse") if pair.state == "suspicious" else pair
+            for pair in gating.pairs
+        )
+        gating = outcome.conclude(replace(gating, pairs=pairs), example.plan.judge.gate)
+        page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")
+        rows.append(replace(suite_row(replace(page, scenario=name)), scenario=name))
+
+    def heading(*rows: SuiteRow) -> str:
+        return SuitePage("r", "", True, "", 0.01, 3, rows).heading
+
+    one, two, same = rows
+    sizes = [row.page.largest for row in rows if row.page is not None]
+    assert [size.partition(" +")[0] for size in sizes] == ["time of head", "time of head", ""]
+    assert heading(one, same) == f"Benchmarks: regressions found in a: {sizes[0]}"
+    assert heading(*rows) == f"Benchmarks: regressions found in a and b, the largest: b: {sizes[1]}"
+    assert "the largest" not in heading(same, same)
+    assert two.page is not None
+    twice = replace(two.page, rows=(*two.page.rows, *two.page.rows))
+    assert heading(replace(two, page=twice)).endswith(f" in b, the largest: {sizes[1]}")
+
+
 class TestOtherFailures:
     """A failure without a failed comparison has the exit code of the run, 3."""
 
