@@ -1,6 +1,7 @@
 """libtest's ``#[bench]``, which needs a nightly toolchain or ``RUSTC_BOOTSTRAP=1``.
 
-The value is the median that libtest prints.
+The value is the median that libtest prints. A process takes 0.1 to 7 s, because libtest repeats until two medians are
+close, or for 3 s: 1.4 s on average for 42 benchmarks of itoa 1.0.15 and smallvec 1.13.2, while other programs ran.
 """
 
 import re
@@ -29,7 +30,7 @@ HARNESS: Final = Harness(
     listings=(("--bench", "--list", "--format", "terse"),),
     parse_list=ids_of_list,
     options=((),),
-    seconds=(0.6,),
+    seconds=(1.4,),
     selection=lambda bench: ("--exact", bench),
     read=_read,
     once=(),
