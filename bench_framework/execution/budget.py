@@ -20,8 +20,10 @@ from bench_framework.model.plan.looks import (
     FEWEST_FOR_T,
     RoundLimit,
     decidable,
+    is_gated,
     limit_of_rounds,
     limited,
+    looks_of,
 )
 from bench_framework.model.plan.plan import Plan
 from bench_framework.model.reasons import Reason, ReasonCode
@@ -182,14 +184,18 @@ def used_up(
 ) -> Reason | None:
     """Return the reason to end an input because the time is used up; `None` if time is left.
 
-    If the input has too few rounds for a verdict, the reason names a budget that is enough.
+    If the input has too few rounds for a verdict, of the gate if there is one, the reason names a budget that is
+    enough.
     """
     measure = plan.measure
     if state.stopped or elapsed_s < measure.time_limit_s:
         return None
     if measure.until == "rounds" or measure.by_t:
         return Reason(ReasonCode.BUDGET_SPENT)
-    needed = TimeBudget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
+    if is_gated(plan):
+        needed = TimeBudget(plan, 0.0, can_decide).fewest_rounds(RoundLimit(0))
+    else:
+        needed = looks_of(plan).needed_with(3 if plan.control_cell(state.input.id) else 2)
     if state.rounds >= needed:
         return Reason(ReasonCode.BUDGET_SPENT)
     round_s = elapsed_s / sum(s.rounds + s.warmups for s in states) * len(plan.inputs)

@@ -209,9 +209,13 @@ def allows_few_rounds(plan: Plan) -> bool:
     Gates, races and plans with another limit or stopping rule have the label test only.
     """
     measure = plan.measure
-    gated = plan.invocation.gate or plan.confirms or plan.judge.gate.given
     fixed = measure.by_budget and measure.until == "conclusive" and measure.strategy == "fixed"
-    return fixed and not gated and measure.sessions == 1
+    return fixed and not is_gated(plan) and measure.sessions == 1
+
+
+def is_gated(plan: Plan) -> bool:
+    """Return whether a gate judges the record, or its scenario has one."""
+    return plan.invocation.gate or bool(plan.confirms) or plan.judge.gate.given
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@ import pytest
 
 from bench_framework.errors import Interrupted, UsageError
 from bench_framework.execution import block as measuring, progress, rounds as loop
+from bench_framework.execution.budget import used_up
 from bench_framework.execution.schedule import InputProgress
+from bench_framework.features.gate.question import can_decide
 from bench_framework.features.gate.remarks import budget_remarks
-from bench_framework.model.plan.looks import RoundLimit
+from bench_framework.model.plan.looks import RoundLimit, looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
 from bench_framework.store import lines
 from bench_framework.store.records import Record
@@ -56,18 +58,27 @@ def test_long_commands_have_few_rounds_without_a_control(
 def test_a_budget_that_is_too_small_for_a_verdict_says_which_one_is_enough(
     fake: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A round takes 9 s, and two of warm-up and 7 others need 81 s."""
+    """A round of three runs takes 9 s. Two of warm-up and 5 others need 63 s."""
     RunClock(fake, monkeypatch, 3.0)
-    policy = replace(budget(60.0), warmup_rounds=2)
+    policy = replace(budget(50.0), warmup_rounds=2)
     record = fake.measure(plan_of(ARMS, measure=policy))
     (look,) = record.contents.looks
-    text = "a verdict needs at least 7 rounds, and a round takes 9 s; use --budget 2m, or fewer configurations (-k)"
-    assert look.round == 5
+    text = "a verdict needs at least 5 rounds, and a round takes 9 s; use --budget 2m, or fewer configurations (-k)"
+    assert look.round == 4
     assert phrase(look.reason) == f"the time budget is used up: {text}"
     assert [*budget_remarks(record.contents)] == [look.reason]
-    longer = fake.measure(plan_of(ARMS, measure=replace(policy, budget_s=81.0)))
+    longer = fake.measure(plan_of(ARMS, measure=replace(policy, budget_s=63.0)))
     assert phrase(longer.contents.looks[-1].reason) == "the time budget is used up"
     assert not [*budget_remarks(longer.contents)]
+    reached = longer.contents.looks[-1].round
+    assert reached == looks_of(longer.plan).needed_with(3) == 5
+    # A gate has its own rule.
+    plan = longer.plan
+    gated = replace(plan, invocation=replace(plan.invocation, gate=True))
+    state = InputProgress(plan.inputs[0], {}, plan.cells[0].id, rounds=reached, warmups=2)
+    ending = used_up(gated, state, [state], 63.0, can_decide)
+    assert ending is not None
+    assert "a verdict needs at least 9 rounds, and a round takes 9 s" in phrase(ending)
 
 
 def test_shorter_commands_keep_the_label_test_without_a_control(
