@@ -3,6 +3,7 @@
 import math
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from report_sample import gate_page_of, gate_row, sample
@@ -13,7 +14,7 @@ from bench_framework.model.facts.builds import BuildChanges
 from bench_framework.model.facts.causes import CauseEvidence, Explained, TimePart
 from bench_framework.model.facts.functions import FunctionChange, FunctionChanges
 from bench_framework.model.metrics import WAITS
-from bench_framework.model.plan.plan import Role
+from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.reasons import (
     BUILT_ALIKE,
     ONE_PROGRAM,
@@ -34,15 +35,23 @@ from bench_framework.report.render.markdown import MOST_COMMENT
 ODD = 'a|b <script>alert(1)</script> "x" \x1b[31m ]]>'
 
 
+PLAN = sample().plan
+CELL = next(c for c in PLAN.cells if c.role is Role.CANDIDATE)
+
+
 def comment(gate: GatePage) -> str:
     return gate_page.markdown(gate, comment=True)
 
 
+def page_of(*pairs: GatedPair, plan: Plan = PLAN, **changes: Any) -> GatePage:
+    """Return the page of a gate with these pairs; `changes` has the values of its other fields."""
+    gating = replace(Gating(pairs, 0.01, 2, 11, 12, 1, ()), **changes)
+    return gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+
+
 def test_the_page_states_the_probability_of_a_false_alarm() -> None:
-    gating = Gating((), 0.01, 2, 11, 12, 0, ())
-    plan = sample().plan
-    plan = replace(plan, invocation=replace(plan.invocation, results="/tmp/of-job"))
-    gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+    plan = replace(PLAN, invocation=replace(PLAN.invocation, results="/tmp/of-job"))
+    gate = page_of(plan=plan, exit_code=0)
     assert "/tmp" not in gate.command
     risk = "probability of a false alarm in the first measurement: at most 1\u202f%"
     assert (
@@ -65,12 +74,10 @@ def claim(c: Comparison) -> Claim:
 
 
 def test_the_page_states_the_level_of_each_interval() -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     worse = compared(Verdict.WORSE, 1 - 1e-6), compared(Verdict.WORSE, 0.995)
     equal = compared(Verdict.EQUIVALENT, 0.967)
     twice = GatedPair(
-        cell.id,
+        CELL.id,
         "wall",
         0.02,
         "worse",
@@ -79,13 +86,8 @@ def test_the_page_states_the_level_of_each_interval() -> None:
         again=worse[1],
         again_claim=claim(worse[1]),
     )
-    once = GatedPair(cell.id, "cpu", 0.02, "passed", equal, claim(equal))
+    once = GatedPair(CELL.id, "cpu", 0.02, "passed", equal, claim(equal))
     other = replace(once, comparison=compared(Verdict.WORSE, 0.999375), state="suspicious")
-
-    def page_of(*pairs: GatedPair) -> GatePage:
-        gating = Gating(pairs, 0.01, 2, 4, 12, 1, ())
-        return gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
-
     one, two = page_of(twice, once).rows[0].sentence.split("; ")
     assert one.startswith("first measurement (99.9999\u202f% CI): ")
     assert two.startswith("second measurement (99.5\u202f% CI): ")
@@ -107,44 +109,36 @@ def test_the_page_states_the_level_of_each_interval() -> None:
 def test_the_accepted_size_is_the_smaller_upper_end_but_at_least_both_estimates(
     first: tuple[float, float, float], second: tuple[float, float, float] | None, level: str
 ) -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     both = [
         replace(compared(Verdict.WORSE, 0.99), shown=Interval(*figures, 0.99))
         for figures in (first, second)
         if figures
     ]
-    pair = GatedPair(cell.id, "wall", 0.02, "worse", both[0], claim(both[0]), again=both[-1])
-    assert gate_page.acceptance(plan, pair)["level"] == level
+    pair = GatedPair(CELL.id, "wall", 0.02, "worse", both[0], claim(both[0]), again=both[-1])
+    assert gate_page.acceptance(PLAN, pair)["level"] == level
 
 
 def test_a_row_of_one_program_says_so_once_and_has_no_interval() -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     one = replace(compared(Verdict.INCONCLUSIVE, 0.0), reason=ONE_PROGRAM)
-    pair = GatedPair(cell.id, "peak_rss", 0.05, "passed", one, claim(one), (BUILT_ALIKE,))
-    gating = Gating((pair,), 0.01, 2, 4, 1, 0, ())
-    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    pair = GatedPair(CELL.id, "peak_rss", 0.05, "passed", one, claim(one), (BUILT_ALIKE,))
+    text = comment(page_of(pair, exit_code=0))
     assert text.count("same program") == 1
     assert "| the same program: both sides were built to the same code |" in text
     assert "measurement (" not in text
 
 
 def test_the_reason_of_an_inconclusive_pair_is_stated_once() -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     c = replace(compared(Verdict.INCONCLUSIVE, 0.99), reason=REACHES_ONE)
     pair = GatedPair(
-        cell.id, "wall", 0.02, "not-judged", c, replace(claim(c), reason=c.reason), (REACHES_ONE,)
+        CELL.id, "wall", 0.02, "not-judged", c, replace(claim(c), reason=c.reason), (REACHES_ONE,)
     )
-    gating = Gating((pair,), 0.01, 2, 4, 12, 4, ())
-    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    text = comment(page_of(pair, exit_code=4))
     assert text.count("not for the average of the record") == 1
 
 
 def growths(*figures: tuple[str, float, float]) -> list[GatedPair]:
     """Return regressions: the metric, and the estimates of both measurements, for one candidate after another."""
-    cells = [c.id for c in sample().plan.cells if c.role is Role.CANDIDATE]
+    cells = [c.id for c in PLAN.cells if c.role is Role.CANDIDATE]
     pairs = []
     for cell_id, (metric, *ratios) in zip(cells, figures, strict=False):
         both = [
@@ -163,16 +157,9 @@ def growths(*figures: tuple[str, float, float]) -> list[GatedPair]:
 
 
 def test_the_heading_has_the_number_and_the_largest_of_several_regressions() -> None:
-    plan = sample().plan
-
-    def page_of(*pairs: GatedPair) -> GatePage:
-        return gate_page.page_of(
-            plan, Gating(pairs, 0.01, 9, 4, 12, 1, ()), (), "20260101T0000Z", ""
-        )
-
     one, two, three = growths(("wall", 1.12, 1.1), ("cpu", 1.3, 1.25), ("wall", 1.2, 2.5))
     passed = replace(one, metric="cpu", state="passed", again=None, again_claim=None)
-    names = [place_of(plan, pair.cell_id) for pair in (one, two, three)]
+    names = [place_of(PLAN, pair.cell_id) for pair in (one, two, three)]
     assert page_of(one, passed).result == f"regressions found: time of {names[0]} +10\u202f%"
     assert page_of(one, two).result == (
         f"regressions found: CPU time of {names[1]} +25\u202f%, time of {names[0]} +10\u202f%"
@@ -190,18 +177,15 @@ def test_the_heading_has_the_number_and_the_largest_of_several_regressions() -> 
     )
     assert '"level": "150%"' in several.accept[0]
     open_ = [replace(pair, state="not-judged") for pair in (one, two, three)]
-    inconclusive = gate_page.page_of(
-        plan, Gating((*open_, passed), 0.01, 9, 4, 12, 4, ()), (), "20260101T0000Z", ""
-    )
+    inconclusive = page_of(*open_, passed, exit_code=4)
     assert inconclusive.result == "inconclusive: 3 of 4 comparisons"
 
 
 def test_equal_causes_are_one_line_that_names_the_configurations() -> None:
-    plan = sample().plan
     pairs = growths(
         ("wall", 1.1, 1.1), ("wall", 1.3, 1.3), ("wall", 1.2, 1.2), ("wall", 1.05, 1.05)
     )
-    names = [place_of(plan, pair.cell_id) for pair in pairs]
+    names = [place_of(PLAN, pair.cell_id) for pair in pairs]
 
     def changes(growth: int, name: str = "tool::parse", reference: int = 500) -> FunctionChanges:
         return FunctionChanges(
@@ -222,8 +206,7 @@ def test_equal_causes_are_one_line_that_names_the_configurations() -> None:
         items = tuple(
             Explanation(pair.cell_id, one) for pair, one in zip(pairs, given, strict=False)
         )
-        gating = Gating(tuple(pairs), 0.01, 9, 4, 12, 1, (), explanations=items)
-        page = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+        page = page_of(*pairs, explanations=items)
         assert comment(page).count("Why: ") == len(page.causes)
         return page.causes
 
@@ -239,33 +222,28 @@ def test_equal_causes_are_one_line_that_names_the_configurations() -> None:
 
 
 def test_a_row_that_passed_by_its_interval_says_what_that_excludes() -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     c = replace(
         compared(Verdict.INCONCLUSIVE, 0.99), shown=Interval(0.96, 0.89, 1.015, 0.99), mde=0.498
     )
     within = (Reason(ReasonCode.WITHIN_TOLERANCE),)
-    pair = GatedPair(cell.id, "wall", 0.02, "passed", c, replace(claim(c), mde=0.498), within)
-    gating = Gating((pair,), 0.01, 2, 4, 12, 0, ())
-    text = comment(gate_page.page_of(plan, gating, (), "20260101T0000Z", ""))
+    pair = GatedPair(CELL.id, "wall", 0.02, "passed", c, replace(claim(c), mde=0.498), within)
+    text = comment(page_of(pair, exit_code=0))
     assert "[−11, +2]; the interval excludes that it is worse by more than 2 %; detecting" in text
     assert "49.8" not in text
     assert "tolerated" not in text
 
 
 def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted() -> None:
-    plan = sample().plan
-    cell = next(c for c in plan.cells if c.role is Role.CANDIDATE)
     changes = FunctionChanges(instructions=1000, reference=1000)
-    counted = Explanation(cell.id, changes)
-    missing = Explanation(cell.id, reason=message("valgrind is not installed"))
+    counted = Explanation(CELL.id, changes)
+    missing = Explanation(CELL.id, reason=message("valgrind is not installed"))
     built = BuildChanges(
         settings=(Difference("rustc", "rustc 1.94.0", "rustc 1.95.0"),),
         packages=(Difference("itoa", "1.0.1", "1.0.2"),),
     )
     waiting = TimePart(name="waiting", kind="waiting", value=0.02, reference=0.01, difference=0.01)
     place = CauseEvidence(
-        cell_id=cell.id,
+        cell_id=CELL.id,
         ref_cell_id="",
         metric="wall",
         rounds=12,
@@ -279,8 +257,7 @@ def test_the_page_says_what_differs_in_counted_runs_or_why_nothing_was_counted()
     )
     placed = replace(counted, place=place)
     explanations = (counted, missing, replace(counted, build=built), placed)
-    gating = Gating((), 0.01, 2, 11, 12, 1, (), explanations=explanations)
-    gate = gate_page.page_of(plan, gating, (), "20260101T0000Z", "")
+    gate = page_of(explanations=explanations)
     same = "same instructions, same calls: waiting, caches, code layout or the machine"
     assert gate.causes == (
         same,
