@@ -73,7 +73,7 @@ def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> D
     main = _headline(data, imported)
     results, leading = data.claims(*MAIN_KINDS), leading_claim(data)
     # Table and figure are about the session of the first sentence.
-    results = sorted(results, key=lambda claim: claim is not leading)
+    results = tuple(sorted(results, key=lambda claim: claim is not leading))
     first, *rest = map(sentence, (*results, *data.claims("sessions", "limits")))
     figure = answer_figure(data)
     lead = blocks.Paragraph((first,), lead=True)
