@@ -16,6 +16,7 @@ from bench_framework.report.blocks import Check, Mark
 from bench_framework.report.context import ReportData, span
 from bench_framework.report.failed_runs import FAILED, event_text
 from bench_framework.text.answers import how_compared
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import fixed, format_percent, format_size, percent, percent_up
 from bench_framework.text.reasons import phrase
 from bench_framework.text.words import noun
@@ -34,7 +35,7 @@ STEADY: Final = 0.05
 FEWEST_CLOCKS: Final = 2
 BUSY: Final = 0.5
 """Load per core before the record. The check warns above this value."""
-DRIFT, FALLBACK, LIMITED = "BX320", "BX305", "BX312"
+DRIFT, FALLBACK, LIMITED, UNTRACED = "BX320", "BX305", "BX312", "BX353"
 """Codes of warnings that are also checks (docs/reference/codes.md)."""
 CHECKED: Final = frozenset(
     (DRIFT, FALLBACK, LIMITED, *(f"BX{n}" for n in (321, 330, 331, 334, 335, 340, 341, 342)))
@@ -336,10 +337,26 @@ def _modes(data: ReportData) -> Check:
     if fallen:
         return Check("fail", label, f"{counted(len(fallen), 'fallback')}: {fallen[0].message}")
     if not reported:
-        return Check("unknown", label, "not reported by the programs")
+        return _required_calls(data, label)
     controls = _with_controls(data, [s.cell_id for s in data.judgement.states])
     share = f"{len(reported)} of {len(data.judgement.states)} configurations{controls}"
     return Check("pass", label, f"as requested in {share}, as reported by the programs")
+
+
+def _required_calls(data: ReportData, label: str) -> Check:
+    """Return the check of modes by the system calls that the scenario requires (`calls`)."""
+    untraced = {event.cell_id for event in _coded(data, UNTRACED)}
+    checked = [
+        cell
+        for cell in data.plan.cells
+        if cell.calls and cell.role is not Role.CONTROL and cell.id not in untraced
+        if not data.state(cell.id).refusal
+    ]
+    if not checked:
+        return Check("unknown", label, "not reported by the programs")
+    names = listed(sorted({name for cell in checked for name in cell.calls}))
+    runs = f"an untimed run of each of {counted(len(checked), 'configuration')}"
+    return Check("pass", label, f"{names} succeeded in {runs} that require it")
 
 
 def _limited(data: ReportData) -> tuple[Check, ...]:

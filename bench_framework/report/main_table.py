@@ -187,10 +187,10 @@ def by_input_table(data: ReportData, first: Input) -> Table:
     """
     arms = [c for item in data.plan.inputs for c in data.arms(item.id)]
     cells = {(c.variant_id, c.input_id): c for c in arms}
-    other_cells = (c for c in arms if (c.variant_id, first.id) not in cells)
+    on_others = (c for c in arms if (c.variant_id, first.id) not in cells)
     rows = []
     for variant_id in dict.fromkeys(
-        c.variant_id for c in (*in_report(data, data.arms(first.id)), *other_cells)
+        c.variant_id for c in (*in_report(data, data.arms(first.id)), *on_others)
     ):
         row = [cells.get((variant_id, item.id)) for item in data.plan.inputs]
         texts = (change_cell(data, c) if c else DASH for c in row)

@@ -71,9 +71,9 @@ _TWO_SIDED: Final = 1.96
 def build(data: ReportData, imported: Imported, only: tuple[str, ...] = ()) -> Document:
     """Return the document of a set. If codes are given, it has only these sections."""
     main = _headline(data, imported)
-    results, leading = data.claims(*MAIN_KINDS), leading_claim(data)
+    leading = leading_claim(data)
     # Table and figure are about the session of the first sentence.
-    results = tuple(sorted(results, key=lambda claim: claim is not leading))
+    results = sorted(data.claims(*MAIN_KINDS), key=lambda claim: claim is not leading)
     first, *rest = map(sentence, (*results, *data.claims("sessions", "limits")))
     figure = answer_figure(data)
     lead = blocks.Paragraph((first,), lead=True)

@@ -28,7 +28,7 @@ from bench_framework.text.numbers import DASH, fixed
 MOST_PAIRED: Final = 12
 """Most variants of the table of pairs; the fastest ones."""
 LEGEND: Final = (
-    "Cells: row ÷ column, the typical ratio; below 1, the row takes less. The numbers of the "
+    "Cells: row ÷ column, the typical ratio; below 1, the row has the smaller value. The numbers of the "
     "columns are those of the rows. Pairs without a baseline or a named contrast are a family of "
     "their own in the correction for multiple comparisons. `comparisons.csv` has the intervals and "
     "all variants."

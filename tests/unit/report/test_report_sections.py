@@ -623,6 +623,26 @@ def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: R
     assert "builds" not in {c.label for c in checks.checks(data)}
 
 
+def test_required_system_calls_show_the_mode_of_programs_that_report_none(data: ReportData) -> None:
+    states = tuple(replace(state, effective={}) for state in data.judgement.states)
+    silent = with_judgement(data, states=states)
+
+    def modes(*events: Event, calls: int) -> tuple[str, str]:
+        """Return the check if the first configurations require a call, after some events."""
+        cells = [
+            replace(cell, calls=("io_uring_enter",) if n < calls else ())
+            for n, cell in enumerate(silent.plan.cells)
+        ]
+        changed = with_contents(with_plan(silent, cells=tuple(cells)), events=events)
+        return next((c.mark, c.figure) for c in checks.checks(changed) if c.label == "actual modes")
+
+    text = "io_uring_enter succeeded in an untimed run of each of 2 configurations that require it"
+    assert modes(calls=0) == ("unknown", "not reported by the programs")
+    assert modes(calls=2) == ("pass", text)
+    untraced = Event("BX353", "no strace", cell_id=silent.plan.cells[0].id)
+    assert modes(untraced, calls=1) == ("unknown", "not reported by the programs")
+
+
 def test_actual_modes_that_no_axis_sets_are_listed_with_their_variants(data: ReportData) -> None:
     states = tuple(
         replace(s, effective={"simd": "avx2" if n else "sse2"})
