@@ -12,6 +12,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+import bench_framework as bf
 from bench_framework.workflow.pages import judge_record
 from tests.integration import processes
 from tests.unit.workflow.measured_record import measured
@@ -107,6 +108,18 @@ def test_the_committed_outputs_are_figures_and_no_errors() -> None:
     assert not re.search(
         r"/(root|home|work|tmp)/|0x[0-9a-f]{6}", EXAMPLE.read_text(encoding="utf-8")
     )
+
+
+def test_ratios_of_several_inputs_are_not_pooled() -> None:
+    record = bf.load(ROOT / "results" / "examples" / "word-tally")
+    runs = record.runs.query("kind == 'timed' and not warmup and status == 'ok'")
+    (source,) = [cell for cell in template("''") if "ratios = times.div" in cell]
+    names: dict[str, Any] = {"record": record, "runs": runs}
+    exec(source, names)
+    assert names["ratios"].columns.names == ["variant", "input"]
+    inputs = {item.label for item in record.plan.inputs}
+    assert len(inputs) > 1
+    assert set(names["ratios"].columns.get_level_values("input")) == inputs
 
 
 def benchctl(folder: Path, *words: str, code: int = 0) -> str:
