@@ -174,8 +174,9 @@ class Cluster:
     def choose(self, policy: HostPolicy, wait: Callable[[float], object]) -> list[WorkerPlace]:
         """Return the workers of the hosts of a policy. `wait` sleeps, and may raise an error to give up.
 
-        Raises `MachineError`: BX261, too few are registered after `REGISTER_S`; BX262, the version of one is
-        another one.
+        Raises:
+            MachineError: BX261, too few are registered after `REGISTER_S`; BX262, the version of one is another one.
+            UsageError: BX135, two are workers of one machine.
         """
         waited = 0.0
         while True:
@@ -195,6 +196,7 @@ class Cluster:
         if others := [p for p in places if p not in usable and (missing or p in chosen)]:
             of_hosts = ((place.name, place.versions) for place in others)
             raise MachineError("BX262", details=(("client", versions()), *of_hosts))
+        selection.require_different_machines(chosen)
         return chosen
 
     def _places(self) -> list[WorkerPlace]:

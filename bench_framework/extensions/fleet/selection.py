@@ -191,6 +191,18 @@ def select(policy: HostPolicy, places: Sequence[WorkerPlace]) -> Selected:
     return free[:number], few if len(free) < number else None
 
 
+def require_different_machines(places: Sequence[WorkerPlace]) -> None:
+    """Refuse two workers of one machine, whose records could not be compared. Raises `UsageError` (BX135)."""
+    by_machine: dict[str, str] = {}
+    for place in places:
+        machine = place.card.get("host_id", "")
+        if machine and machine in by_machine:
+            details = ((phrase_of(ExtensionCode.HOST_ID), machine),)
+            first, second = by_machine[machine], place.name
+            raise UsageError("BX135.one-machine", details=details, first=first, second=second)
+        by_machine[machine] = place.name
+
+
 def suitable(
     places: Sequence[WorkerPlace],
     kind_and_versions: tuple[str, str],

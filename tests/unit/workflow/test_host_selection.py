@@ -1,5 +1,6 @@
 """Tests of the hosts that a scenario requests, and of the choice among the registered ones."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,13 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.errors import UsageError
 from bench_framework.extensions.fleet.client import Fleet
-from bench_framework.extensions.fleet.selection import WorkerPlace, require_labels, select, shares
+from bench_framework.extensions.fleet.selection import (
+    WorkerPlace,
+    require_different_machines,
+    require_labels,
+    select,
+    shares,
+)
 from bench_framework.model.extension_phrases import ExtensionCode
 from bench_framework.model.phrases import Phrase
 from bench_framework.model.plan.policies import HostPolicy
@@ -63,6 +70,17 @@ def test_hosts_with_the_fewest_runs_are_chosen(policy: HostPolicy, names: str) -
     chosen, missing = select(policy, PLACES)
     assert " ".join(place.name for place in chosen) == names
     assert missing is None
+
+
+def test_two_workers_of_one_machine_are_refused() -> None:
+    """Their records would be refused by the comparison after the measurement."""
+    a, b, c = (
+        replace(place(name), card={"host_id": machine})
+        for name, machine in (("a", "1"), ("b", "2"), ("c", "1"))
+    )
+    require_different_machines([a, b])
+    with pytest.raises(UsageError, match="hosts a and c are workers of one machine"):
+        require_different_machines([a, b, c])
 
 
 @pytest.mark.parametrize(
