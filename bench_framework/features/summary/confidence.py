@@ -31,6 +31,8 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
     reasons = Counter(
         (c.verdict, c.metric if c.reason == CONTROL_DIFFERS else None, _reason(c)) for c in left
     )
+    open_ = [c for c in compared if unsettled(c) and c.mde is not None]
+    one_sided = [c for c in open_ if view.evidence(c).excludes]
     floors = [f for f in view.judgement.floors if f.metric == view.metric]
     most = max((f.fraction for f in floors if f.fraction is not None), default=None)
     control, where = _control(view, floors)
@@ -49,9 +51,10 @@ def confidence(view: SummaryView, answer: Iterable[Claim]) -> Claim:
                 input=view.input_label(c) if several else "",
                 mde=c.mde,
             )
-            for c in compared
-            if unsettled(c) and c.mde is not None
+            for c in open_
+            if c not in one_sided and c.mde is not None
         ),
+        one_sided=len(one_sided),
         refused=tuple(
             NoVerdict(count=count, verdict=verdict, control_of=metric, reason=reason)
             for (verdict, metric, reason), count in reasons.items()

@@ -355,7 +355,9 @@ class Confidence(Fact, kind="trust"):
     one_metric: bool = True
     """True if all comparisons are of the main metric."""
     open: tuple[OpenComparison, ...] = ()
-    """The inconclusive comparisons with a minimum detectable effect."""
+    """The inconclusive comparisons with a minimum detectable effect, without those of `one_sided`."""
+    one_sided: int = 0
+    """Number of inconclusive comparisons whose interval excludes a change beyond the margin in one direction."""
     refused: tuple[NoVerdict, ...] = ()
     control: ControlState
     control_on: tuple[str, ...] = ()
