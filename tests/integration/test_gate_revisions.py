@@ -155,6 +155,20 @@ def test_one_variant_that_became_slower_fails_the_gate_and_the_other_passes(
     assert "has expired on 2001-01-01 and accepts nothing" in " ".join(done.stdout.split())
 
 
+def test_the_entry_of_a_program_without_axes_accepts_its_next_commit_too(project: Project) -> None:
+    plain = re.sub(r"axes:.*?(?=command)", "", SCENARIO, flags=re.DOTALL)
+    write_files(project.folder, {"scenario.yaml": plain})
+    project.commit(MAIN)
+    project.branch(SLOWER)
+    words = ("gate", "scenario.yaml", "--base", "main")
+    project(*words, code=1)
+    entries = [entry | {"reason": "checks more"} for entry in project.document["accept"]]
+    write_files(project.folder, {"accepted.yaml": json.dumps({"accepted": entries})})
+    project.commit(SLOWER.replace("VERSION", "next"))
+    again = project(*words, code=0)
+    assert "with 2 accepted changes for the worse" in again.stdout
+
+
 def test_the_command_that_the_report_prints_resumes_the_gate(project: Project) -> None:
     project.branch(SLOWER)
     words = ("gate", "scenario.yaml", "-k", "mode=plain", "--base", "main")

@@ -233,9 +233,12 @@ def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     It accepts up to the smaller upper end of the intervals, but both estimates: a repetition is expected
     within each interval, and a wide one would also accept later regressions.
     """
-    values = axis_values(plan, pair.cell_id)
-    variant = plan.variant(plan.cell(pair.cell_id).variant_id).label
-    words = " ".join(condition(n, v) for n, v in (values or {"variant": variant}).items())
+    cell = plan.cell(pair.cell_id)
+    names = {"variant": plan.variant(cell.variant_id).label}
+    if plan.revisions is not None:  # a variant is named by its commit, which is another one in the next gate
+        names = {"input": plan.input(cell.input_id).label}
+    values = axis_values(plan, pair.cell_id) or names
+    words = " ".join(condition(n, v) for n, v in values.items())
     intervals = [c.shown for c in (pair.comparison, pair.again) if c and c.shown]
     ends = [interval.hi if interval.bounded else interval.ratio for interval in intervals]
     accepted = max((min(ends, default=1.0), *(interval.ratio for interval in intervals)))

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
+
 from bench_framework.compare.functions import changes_between
 from bench_framework.model.facts.functions import FunctionChanges
 from bench_framework.model.record.functions import (
@@ -91,6 +93,12 @@ def test_a_function_that_was_renamed_and_became_slower_is_one() -> None:
         )
         assert {"tool::read", "tool::parse"} <= {c.name for c in different.functions}
         assert not any(c.former for c in different.functions)
+
+
+def test_a_share_that_rounds_to_all_of_the_difference_has_no_remainder() -> None:
+    changes = compared(changed(parse=(900_000, 1000), main=(99_500, 1)))
+    assert changes.functions[0].share == pytest.approx(1.0025, abs=1e-4)
+    assert render("function_changes", changes).endswith("(100\u202f% of the difference)")
 
 
 def test_the_functions_of_an_iteration_have_no_share_because_those_of_libraries_are_left_out() -> (
