@@ -171,6 +171,7 @@ class ReasonCode(StrEnum):
     BUILT_ALIKE = "built-alike"
     COUNTED_INSTEAD = "counted-instead"
     TIMES_CONTRADICT = "times-contradict"
+    CPU_CONTRADICTS = "cpu-contradicts"
     CONFIRMED = "confirmed"
     NOT_CONFIRMED = "not-confirmed"
     NO_SECOND_RESULT = "no-second-result"

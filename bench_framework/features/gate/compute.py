@@ -23,7 +23,7 @@ from bench_framework.features.gate.question import (
     question_of_counts,
 )
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import COUNTED, INSTRUCTIONS, LEAST_BYTES, PEAK_RSS
+from bench_framework.model.metrics import COUNTED, CPU, INSTRUCTIONS, LEAST_BYTES, PEAK_RSS
 from bench_framework.model.plan.plan import Cell, Plan, Role
 from bench_framework.model.plan.policies import Accepted, GatePolicy, Metric
 from bench_framework.model.reasons import BUILT_ALIKE, NO_USE_OF_INTERVAL, Reason, ReasonCode
@@ -35,6 +35,8 @@ from bench_framework.store.journal import Contents
 UNCOUNTED: Final = "BX250"
 """The code of the warning that instructions cannot be counted on this machine."""
 
+_OF_INSTRUCTIONS: Final = (CPU, "user")
+"""The times that instructions take."""
 _BROKEN: Final = (Verdict.FAILED, Verdict.OTHER_OUTPUT)
 _REFUSED: Final[Mapping[Verdict, PairState]] = {
     **dict.fromkeys(_BROKEN, "failed"),
@@ -141,23 +143,29 @@ def counted_pairs(plan: Plan, cell_ids: frozenset[str], contents: Contents) -> l
 def _checked_by_times(
     counted: Iterable[GatedPair], pairs: Sequence[GatedPair]
 ) -> Iterator[GatedPair]:
-    """Yield pairs of counted instructions; a larger count that all times contradict is not judged.
+    """Yield pairs of counted instructions; a larger count that the times contradict is not judged.
 
-    A time contradicts it if it is estimated as shorter, and its interval excludes so large an increase.
+    Times contradict it if all are estimated as shorter, and their intervals exclude so large an increase, or if that
+    of the CPU time does: a program that uses hardly more CPU time is not so much slower by its instructions.
     """
     for pair in counted:
         times = [p for p in pairs if p.cell_id == pair.cell_id and outcome.is_timed(p.metric)]
-        count = pair.comparison.shown
-        if pair.state == "worse" and count and all(_excludes(p, count.ratio) for p in times):
-            contradicted = (Reason(ReasonCode.TIMES_CONTRADICT), *pair.reasons)
-            yield replace(pair, state="not-judged", reasons=contradicted)
-        else:
+        count, code = pair.comparison.shown, None
+        if pair.state == "worse" and count:
+            excluding = [p for p in times if within(p.again or p.comparison, count.ratio - 1)]
+            if times and len(excluding) == len(times) and all(map(_is_shorter, times)):
+                code = ReasonCode.TIMES_CONTRADICT
+            elif any(p.metric in _OF_INSTRUCTIONS and p.state == "passed" for p in excluding):
+                code = ReasonCode.CPU_CONTRADICTS
+        if code is None:
             yield pair
+        else:
+            yield replace(pair, state="not-judged", reasons=(Reason(code), *pair.reasons))
 
 
-def _excludes(pair: GatedPair, ratio: float) -> bool:
-    c = pair.again or pair.comparison
-    return c.shown is not None and c.shown.ratio < 1 and within(c, ratio - 1)
+def _is_shorter(pair: GatedPair) -> bool:
+    shown = (pair.again or pair.comparison).shown
+    return shown is not None and shown.ratio < 1
 
 
 _ByPair = dict[tuple[str, Metric], tuple[Comparison, Claim | None]]

@@ -527,9 +527,10 @@ class TestCountedInstructions:
     """Instructions are counted where no time could be judged."""
 
     @staticmethod
-    def gated(example: Study, grown: float, time: float = 1.0) -> Gating:
+    def gated(example: Study, grown: float, time: float = 1.0, cpu: float = 0.0) -> Gating:
         plan, loud = example.plan, log_normal_timing({"b": time}, spread=0.4)
-        contents = example.contents(example.blocks(loud))
+        quiet = log_normal_timing({"b": cpu}) if cpu else None
+        contents = example.contents(example.blocks(loud, quiet))
         cells = measuring.cells_to_count(plan, contents)
         counts = [
             (cell, 1e9 * (grown if cell.role is Role.CANDIDATE else 1))
@@ -563,6 +564,19 @@ class TestCountedInstructions:
             ("wall", "not-judged"),
             ("instructions", state),
         ]
+        assert gating.exit_code == (1 if state == "worse" else 4)
+
+    @pytest.mark.parametrize(("cpu", "state"), [(1.01, "not-judged"), (1.12, "worse")])
+    def test_a_cpu_time_that_excludes_so_large_an_increase_contradicts_a_count(
+        self, cpu: float, state: str
+    ) -> None:
+        example = Study(arms=("a", "b"), policy=gate_policy(wall=0.05, cpu=0.05))
+        gating = self.gated(example, 1.13, cpu=cpu)
+        counted = next(p for p in gating.pairs if p.metric == "instructions")
+        assert counted.state == state
+        assert (ReasonCode.CPU_CONTRADICTS in {r.code for r in counted.reasons}) == (
+            state == "not-judged"
+        )
         assert gating.exit_code == (1 if state == "worse" else 4)
 
     def test_equal_instructions_do_not_show_that_the_times_are_equal(self) -> None:
