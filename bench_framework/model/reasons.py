@@ -274,6 +274,7 @@ class ReasonCode(StrEnum):
     OTHERS_LOOK_SLOWER = "others-look-slower"
     BUDGET_SPENT = "budget-spent"
     BUDGET_TOO_SMALL = "budget-too-small"
+    BUDGET_ENOUGH = "budget-enough"
     LAST_ROUND = "last-round"
     NO_TIME_FOR_SESSION = "no-time-for-session"
 

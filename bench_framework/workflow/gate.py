@@ -22,7 +22,12 @@ from bench_framework.features.gate.measuring import (
 )
 from bench_framework.features.gate.outcome import BOTH, gate_change
 from bench_framework.features.gate.plans import FEWEST_CONFIRMING, confirmation_plan, repetition
-from bench_framework.features.gate.remarks import budget_remarks, record_remarks, second_remarks
+from bench_framework.features.gate.remarks import (
+    budget_remarks,
+    enough_budget,
+    record_remarks,
+    second_remarks,
+)
 from bench_framework.masking import masked_source
 from bench_framework.model.documents.comparison import comparison_fields
 from bench_framework.model.documents.gate import (
@@ -140,6 +145,7 @@ def gate_record(
         budget = budget_remarks(record.contents) if gating.in_state("not-judged") else ()
         remarks = (
             *budget,
+            *enough_budget(gating, record.contents),
             *changed,
             *gating.remarks,
             *unread,

@@ -1,5 +1,6 @@
 """The gate: suspicious comparisons, missing verdicts, and exit codes 3 before 1 before 4."""
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,14 +10,14 @@ import pytest
 from bench_framework.features.gate import compute as gate, measuring, outcome, plans
 from bench_framework.features.gate.measuring import GateRule
 from bench_framework.features.gate.question import question_of, rounds_needed_by_gate
-from bench_framework.features.gate.remarks import record_remarks, second_remarks
+from bench_framework.features.gate.remarks import enough_budget, record_remarks, second_remarks
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.declared_metrics import COUNTS_OF_GATE
 from bench_framework.model.plan.looks import looks_of
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import GATE_LEVEL, Accepted, MeasurePolicy
 from bench_framework.model.plan.revisions import Revisions
-from bench_framework.model.reasons import Reason, ReasonCode
+from bench_framework.model.reasons import UNSTABLE, Reason, ReasonCode
 from bench_framework.model.record.run import Build, Event, Look, Observation
 from bench_framework.model.record.sensors import Sensors
 from bench_framework.model.result.decision import ChangeKind
@@ -591,3 +592,27 @@ class TestCountedInstructions:
         example = Study(policy=gate_policy(wall=0.02))
         contents = example.contents(example.blocks(log_normal_timing({})))
         assert not measuring.cells_to_count(example.plan, contents)
+
+
+def test_an_inconclusive_gate_names_the_budget_for_the_rounds_that_it_needs() -> None:
+    example = Study(arms=("a", "b"), policy=gate_policy(wall=0.02))
+    contents = example.contents(example.blocks(log_normal_timing({}, spread=0.05)))
+    spent = Reason(ReasonCode.BUDGET_SPENT)
+    contents.looks[-1] = replace(contents.looks[-1], stopped=True, reason=spent)
+    contents.elapsed_s = 120.0
+    gating = gate.first_pass(example.plan, contents)
+    (pair,) = gating.in_state("not-judged")
+    needed, rounds = require(pair.comparison.rounds_needed), pair.comparison.rounds
+    assert needed > rounds
+    (remark,) = enough_budget(gating, contents)
+    minutes = math.ceil(2 * needed / rounds)
+    assert remark == Reason(ReasonCode.BUDGET_ENOUGH, (needed, minutes))
+    assert f"use --budget {minutes}m" in phrase(remark)
+    # None is known to be enough for a time with a reason, or where the rounds ended it.
+    for pair_now, reason in (
+        (replace(pair, comparison=replace(pair.comparison, reason=UNSTABLE)), spent),
+        (replace(pair, comparison=replace(pair.comparison, rounds_needed=None)), spent),
+        (pair, Reason(ReasonCode.LAST_ROUND)),
+    ):
+        contents.looks[-1] = replace(contents.looks[-1], reason=reason)
+        assert not [*enough_budget(replace(gating, pairs=(pair_now,)), contents)]
