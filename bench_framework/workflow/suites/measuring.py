@@ -55,10 +55,11 @@ class Subject:
 
     def change(self, now: "Subject") -> Reason | None:
         """Return what changed since; `None` if it is the same."""
-        if self.plan != now.plan:
-            return Reason(ReasonCode.OTHER_SCENARIO)
+        # Another commit also gives the plan another name of the head.
         if self.programs != now.programs:
             return Reason(ReasonCode.OTHER_PROGRAMS)
+        if self.plan != now.plan:
+            return Reason(ReasonCode.OTHER_SCENARIO)
         return Reason(ReasonCode.OTHER_CHANGES) if self != now else None
 
 

@@ -4,8 +4,10 @@ import json
 import re
 from pathlib import Path
 
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.workflow.scenarios.new_files import existing_scenario
 from bench_framework.workflow.scenarios.suite_files import BENCH_SUFFIXES, scenarios_in
+from bench_framework.workflow.suites.measuring import Subject
 
 ROOT = Path(__file__).parents[3]
 
@@ -38,3 +40,13 @@ def test_the_entry_for_schemastore_names_the_same_files() -> None:
     assert [*entry] == ["name", "description", "fileMatch", "url"]
     assert tuple(name.removeprefix("*") for name in entry["fileMatch"]) == BENCH_SUFFIXES
     assert (ROOT / entry["url"].partition("/main/")[2]).is_file()
+
+
+def test_another_commit_is_another_program_although_it_names_the_plan_otherwise() -> None:
+    before = Subject("plan", "sources", None)
+    for now, code in (
+        (Subject("plan of another commit", "others", None), ReasonCode.OTHER_PROGRAMS),
+        (Subject("other plan", "sources", None), ReasonCode.OTHER_SCENARIO),
+    ):
+        assert before.change(now) == Reason(code)
+    assert before.change(before) is None
