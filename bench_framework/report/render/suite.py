@@ -187,6 +187,11 @@ class SuitePage:
         return tuple(sorted(pairs, key=lambda pair: (order.index(pair[1].state), -pair[1].size)))
 
     @property
+    def causes(self) -> tuple[tuple[SuiteRow, str], ...]:
+        """The lines about the causes of regressions."""
+        return tuple((row, line) for row in self.rows if row.page for line in row.page.causes)
+
+    @property
     def passed(self) -> tuple[tuple[SuiteRow, GateRow], ...]:
         """The comparisons that passed."""
         return tuple((row, one) for row in self.rows if row.page for one in row.page.passed)
@@ -222,7 +227,7 @@ def _largest(rows: Sequence[SuiteRow]) -> str:
         return ""
     page = max(pages, key=lambda page: page.growth)
     several = len(pages) > 1 or sum(one.state == "worse" for one in page.rows) > 1
-    where = f"{page.scenario}: " if len(pages) > 1 else ""
+    where = f"{page.scenario}, " if len(pages) > 1 else ""
     return f", the largest: {where}{page.largest}" if several else f": {page.largest}"
 
 
@@ -241,6 +246,8 @@ def terminal(page: SuitePage, width: int, *, unicode: bool, most: int = 10) -> s
         lines += [*wrap(text, width, rest="  "), *wrap(one.sentence, width, "    ", "    ")]
     if len(urgent) > most:
         lines.append(f"{len(urgent) - most} more are in index.html")
+    for row, line in page.causes:
+        lines += wrap(f"Why, {row.scenario}: {line}", width, rest="  ")
     others: dict[tuple[str, str, str, str], list[str]] = {}
     for row, one in page.attention:
         if one.state not in URGENT:

@@ -248,11 +248,27 @@ def test_the_heading_of_a_suite_has_the_size_of_its_largest_regression() -> None
     sizes = [row.page.largest for row in rows if row.page is not None]
     assert [size.partition(" +")[0] for size in sizes] == ["time of head", "time of head", ""]
     assert heading(one, same) == f"Benchmarks: regressions found in a: {sizes[0]}"
-    assert heading(*rows) == f"Benchmarks: regressions found in a and b, the largest: b: {sizes[1]}"
+    assert heading(*rows) == f"Benchmarks: regressions found in a and b, the largest: b, {sizes[1]}"
     assert "the largest" not in heading(same, same)
     assert two.page is not None
     twice = replace(two.page, rows=(*two.page.rows, *two.page.rows))
     assert heading(replace(two, page=twice)).endswith(f" in b, the largest: {sizes[1]}")
+
+
+def test_a_suite_has_the_causes_of_its_regressions() -> None:
+    example = Study(arms=("base", "head"), policy=gate_policy(wall=0.02))
+    contents = example.contents(example.blocks(log_normal_timing({"head": 1.5})))
+    gating = gate.first_pass(example.plan, contents)
+    page = gate_page.page_of(example.plan, gating, contents.blocks, "r", "")
+    row = suite_row(replace(page, causes=("instructions +50 %: tool::parse",)))
+    suite = SuitePage("r", "", True, "", 0.01, 1, (row, replace(suite_row(page), scenario="t")))
+    line = "Why, s: instructions +50 %: tool::parse"
+    assert line in suite_page.terminal(suite, 200, unicode=True).splitlines()
+    for comment in (True, False):
+        lines = suite_page.markdown(suite, comment=comment).splitlines()
+        place = lines.index(line)
+        assert lines[place - 1] == lines[place + 1] == ""
+        assert lines[place + 2].startswith("| | scenario | result |")
 
 
 class TestOtherFailures:
