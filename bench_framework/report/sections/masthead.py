@@ -62,7 +62,7 @@ def lines(data: ReportData) -> tuple[MastheadLine, ...]:
         if len(inputs) == 1
         else MastheadLine("Inputs", joined(inputs)),
         MastheadLine("Page cache", cache, top=cache),
-        MastheadLine("Rounds", _rounds(data, " rounds")),
+        MastheadLine("Rounds", _rounds(data, "round")),
         MastheadLine("Configurations", configurations(data)),
         MastheadLine(NOISE_FLOOR_TITLE, f"{_noise(data)} (margin {margin})"),
         MastheadLine("Margin", f"{margin} (equivalent: interval within it)"),
@@ -135,7 +135,7 @@ def run_line(data: ReportData) -> str:
         data.plan.name,
         _when(data),
         counted(data.host.cores, "core"),
-        _rounds(data, " rounds"),
+        _rounds(data, "round"),
     )
     missing = configurations(data) if counts.measured != counts.planned else ""
     return " · ".join(filter(None, (*facts, missing)))
@@ -167,10 +167,11 @@ def _when(data: ReportData) -> str:
     return f"{start} to {end[11:] if end[:10] == start[:10] else end}"
 
 
-def _rounds(data: ReportData, word: str = "") -> str:
-    """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``."""
+def _rounds(data: ReportData, unit: str = "") -> str:
+    """Return rounds and runs such as ``40`` or ``60–450 with 1–2 runs each``, with a noun if it is given."""
     rounds, runs = data.rounds_and_runs(c.id for c in data.plan.cells)
     sessions = f" in {counted(data.sessions, 'session')}" if data.plan.measure.sessions > 1 else ""
+    word = f" {unit}{'s' if rounds != '1' else ''}" if unit else ""
     return f"{rounds}{word}" + (f" with {runs} runs each" if runs != "1" else "") + sessions
 
 

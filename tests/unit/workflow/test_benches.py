@@ -29,6 +29,7 @@ from bench_framework.text.reasons import phrase
 from bench_framework.workflow.scenarios.bench_scenario import draft_of_benches
 from bench_framework.workflow.scenarios.crate_scenario import CrateOptions, draft_scenario
 from bench_framework.workflow.setup.benches import MOST_BUDGET_S, with_benches, with_time_limit
+from bench_framework.workflow.setup.trial import Trials, refusals
 from tests.build import require
 
 BASE, HEAD = "b" * 40, None
@@ -398,3 +399,15 @@ def test_the_benchmarks_that_look_slowest_are_measured_further(
     # Two warm-up rounds and five rounds of four benchmarks, each of which took 1 s.
     ending = left_out(plan, states, looks, elapsed_s=28)
     assert [state.input.label for state in ending] == ended
+
+
+@pytest.mark.parametrize("gated", [False, True])
+def test_a_trial_refuses_no_budget_with_which_a_gate_measures_the_slowest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, gated: bool
+) -> None:
+    plan = plan_of(folder, more="gate: {against: merge-base}\n" if gated else "")
+    plan, _ = with_benches(plan, built(plan, {None: {"one": ["a", "b"]}}), Messages())
+    monkeypatch.setattr(Trials, "round_s", 1000.0)
+    monkeypatch.setattr(Trials, "rounds_needed", 12)
+    codes = [error.code for error in refusals(Trials(plan, (), None))]
+    assert codes == ([] if gated else ["BX123"])
