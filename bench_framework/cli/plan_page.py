@@ -6,11 +6,13 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bench_framework.model.plan.arguments import Word, filled
 from bench_framework.model.plan.plan import Cell, Plan
+from bench_framework.model.plan.planned_comparisons import comparisons_planned
 from bench_framework.text.answers import how_compared
 from bench_framework.text.lines import wrap
 from bench_framework.text.numbers import format_clock, format_percent, format_size
@@ -55,7 +57,7 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
         "Commands": _commands(plan),
         "Preload": _preloads(plan),
         "PGO": _trained(plan),
-        "Benches": _benches(plan),
+        "Benches": _benches(forecast),
         "Data": _data(forecast),
         "Tune": _filled(plan.tuning),
         "Server": _servers(plan),
@@ -78,8 +80,15 @@ def page(forecast: Forecast, *, width: int, commands: bool) -> str:
     lines += _holes(plan, width)
     if commands:
         lines += ["", *(f"{cell.label}: {_command(cell)}" for cell in plan.cells)]
-    lines += ["", *_item("Next", plan.command, width)]
+    lines += ["", *_item("Next", _next(plan), width)]
     return "\n".join(lines)
+
+
+def _next(plan: Plan) -> str:
+    """Return the command that measures the plan. That of a gate adds the revision that one variant is compared with."""
+    if plan.judge.gate.against and plan.revisions is None and not comparisons_planned(plan):
+        return replace(plan.invocation, gate=True).command(plan.scenario_path, None)
+    return plan.command
 
 
 def _item(word: str, text: str, width: int) -> list[str]:
@@ -129,14 +138,16 @@ def _preloads(plan: Plan) -> str:
     return f"{', '.join(names)}, into the unchanged program by LD_PRELOAD" if names else ""
 
 
-def _benches(plan: Plan) -> str:
+def _benches(forecast: Forecast) -> str:
     """Return what is known of the benchmarks of a crate before the build."""
+    plan, known = forecast.plan, forecast.benches
     if plan.benches is None or plan.benches.expanded:
         return ""
     targets = ", ".join(plan.benches.targets)
+    last = f". The newest record has {len(known)}: {', '.join(known)}" if known else ""
     return (
         f"those of {targets}; the built programs list them, and each becomes one input with its own "
-        "configurations, rounds and comparisons"
+        f"configurations, rounds and comparisons{last}"
     )
 
 

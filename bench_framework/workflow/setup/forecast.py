@@ -50,6 +50,7 @@ class Forecast:
             is not known before the warm-up.
         run_s: maximum duration of all rounds.
         round_s: duration of a round of every input.
+        benches: labels of the benchmarks of the newest record of the scenario.
     """
 
     plan: Plan
@@ -63,6 +64,7 @@ class Forecast:
     resolution: Resolution
     disk_needed: int
     disk_free: int
+    benches: tuple[str, ...] = ()
 
     @property
     def blocks(self) -> int | None:
@@ -114,7 +116,16 @@ def forecast_plan(plan: Plan, results: Path) -> Forecast:
         resolution=resolution,
         disk_needed=sum(d.size_bytes or 0 for d, there in datasets if not there),
         disk_free=free_bytes(results),
+        benches=_benches(plan, records),
     )
+
+
+def _benches(plan: Plan, records: Sequence[EarlierRecord]) -> tuple[str, ...]:
+    if plan.benches is None:
+        return ()
+    mine = (record.plan.inputs for record in records if record.plan.name == plan.name)
+    labels = (tuple(item.label for item in inputs if item.bench) for inputs in mine)
+    return next(filter(None, labels), ())
 
 
 def forecast_document(forecast: Forecast) -> PlanDocument:

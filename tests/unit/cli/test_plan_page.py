@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,22 @@ def test_cache_sim_simulates_caches_in_the_counting_runs(scenario: Path) -> None
     assert plans[0].instructions is None
     assert plans[1].instructions is not None
     assert plans[1].instructions.cache_sim
+
+
+def test_a_plan_of_benchmarks_lists_those_of_the_newest_record_and_names_the_gate(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "benches").mkdir()
+    (tmp_path / "benches" / "one.rs").write_text("")
+    (tmp_path / "Cargo.toml").write_text('[package]\nname = "c"\nversion = "0.1.0"\n')
+    file = tmp_path / "c.yaml"
+    text = "version: 1\nname: c\nquestion: q\nworker: {crate: ., bench: one}\ngate: {against: main}\n"
+    file.write_text(text)
+    forecast = forecast_plan(plan_scenario(str(file)), tmp_path / "results")
+    lines = page(forecast, width=200, commands=False)
+    assert f"Next     benchctl gate {file}" in lines
+    assert "The newest record" not in lines
+    known = replace(forecast, benches=("a/1", "b"))
+    assert "comparisons. The newest record has 2: a/1, b" in page(known, width=200, commands=False)
+    shown = forecast_plan(plan_scenario(str(file), overrides=["gate={}"]), tmp_path / "results")
+    assert f"Next     benchctl run {file}" in page(shown, width=200, commands=False)
