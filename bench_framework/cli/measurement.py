@@ -213,7 +213,8 @@ def print_failures(console: Console, outcome: RunOutcome) -> None:
     metrics = sum(error.code in _OF_METRICS for error in others)
     cells, end = len(others) - metrics, f"exit {outcome.exit_code}"
     if cells:
-        console.say(f"{counted(cells, 'configuration')} could not be measured: {end}", level=-1)
+        have = "has" if cells == 1 else "have"
+        console.say(f"{counted(cells, 'configuration')} {have} no result: {end}", level=-1)
     if metrics:
         which = f"a metric of {counted(metrics, 'configuration')}"
         console.say(f"{which} could not be read or counted: {end}", level=-1)

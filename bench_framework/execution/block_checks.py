@@ -131,6 +131,8 @@ class BlockChecks:
             return []
         difference = self._difference(target)
         event = other_output_event(target, block, reference, baseline.label, difference)
+        if len(plan.inputs) > 1:
+            event = replace(event, details=(("input", state.input.label), *event.details))
         is_control = target.cell.role is Role.CONTROL and baseline.role is Role.BASELINE
         if block.cell_id == baseline.id or is_control:
             event = varying_answer_event(baseline, event, difference)

@@ -255,7 +255,7 @@ def test_a_command_that_fails_is_named(folder: Path) -> None:
     done = benchctl(folder, "ab", "echo -broken", "echo -old", code=3)
     failure = "exit status 7 during warm-up"
     assert f"the baseline failed ({failure}): nothing can be compared" in done.stdout
-    assert "1 configuration could not be measured" in done.stderr
+    assert "1 configuration has no result: exit 3" in done.stderr
     [record, *_] = find_records(folder / "results")[::-1]
     assert f"Nothing is conclusive: the baseline failed ({failure})" in " ".join(
         (record / "report.md").read_text().split()

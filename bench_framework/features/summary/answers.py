@@ -148,15 +148,22 @@ def one_at_a_time(view: SummaryView, item: Input) -> list[Claim]:
         return []
     compared = (c.id for c in view.compared(item.id) if c.id != baseline.id)
     pairs = {c: pair for c in compared if (pair := view.pair(c, baseline.id)) is not None}
-    if not pairs:
+    combined = sum(_combines(view, c) for c in pairs)
+    count, base = len(pairs) - combined, view.label(baseline.id)
+    if not count:
         return []
-    count, base = len(pairs), view.label(baseline.id)
     better = [c for c, pair in pairs.items() if pair.verdict.better]
     best = [c for c in view.leaders(group) if c in better] or better[:1]
-    fact = facts.SingleChanges(count=count, base=base, members=view.labels(best))
-    if not best and count > 1:
+    fact = facts.SingleChanges(count=count, base=base, combined=combined, members=view.labels(best))
+    if not best and len(pairs) > 1:
         return [Claim("", metric=view.metric, fact=fact)]
     return [view.statement(pairs[best[0]] if best else next(iter(pairs.values())), fact)]
+
+
+def _combines(view: SummaryView, cell_id: str) -> bool:
+    """Return whether a variant differs from the baseline in several axes."""
+    before = dict(view.plan.baseline.values)
+    return sum(before[axis] != value for axis, value in view.values(cell_id)) > 1
 
 
 def scaling(view: SummaryView, _: Input) -> list[Claim]:

@@ -201,10 +201,20 @@ def _recommendation(view: SummaryView, choice: _Choice) -> tuple[Claim, facts.Re
         among=view.choice(),
         only_other=view.label(pairs[0].ref_cell_id) if len(pairs) == 1 and pairs[0] else "",
         some_missing=not ties and len(measured) < len(view.choices(group.input_id)),
+        refused=tuple(_refusals(view, cell)),
     )
     scope, cells = view.scope(group.input_id), (cell, *(c for _, tied in ties for c in tied))
     claim = Claim(view.label(cell), metric=group.metric, scope=scope, cells=cells, fact=fact)
     return claim, fact
+
+
+def _refusals(view: SummaryView, cell_id: str) -> Iterator[tuple[str, Reason]]:
+    """Yield the inputs on which the variant of a cell failed or prints another output, with the reason."""
+    states = {state.cell_id: state for state in view.judgement.states}
+    for item in view.plan.inputs:
+        state = states.get(view.plan.cell_id(view.cells[cell_id].variant_id, item.id))
+        if state and state.reason and state.state in {"failed", "other-output"}:
+            yield item.label, state.reason
 
 
 def _ties(

@@ -62,8 +62,10 @@ class SingleChanges(Fact, kind="answer", form="single_changes"):
 
     count: int
     base: str
+    combined: int = 0
+    """The number of further variants, with several of the changes."""
     members: tuple[str, ...] = ()
-    """The best changes that do not differ significantly. Empty if none is significantly faster."""
+    """The best changes or combinations, which do not differ significantly. Empty if none is significantly faster."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

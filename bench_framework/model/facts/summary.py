@@ -105,6 +105,8 @@ class Recommendation(Fact, kind="recommendation"):
     """The number of inputs, if it is the same on all of several."""
     flawed: tuple[str, ...] = ()
     """Members of the best group that are left out because a single part of them is shown to be worse."""
+    refused: tuple[tuple[str, Reason], ...] = ()
+    """Other inputs on which it failed or prints another output, with the reason."""
 
 
 class UnstableRatios(Fact, kind="summary", form="unstable_ratios"):

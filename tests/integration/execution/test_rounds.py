@@ -173,7 +173,11 @@ def test_a_cell_with_another_answer_is_reported_and_dropped_after_the_warm_up(fa
     assert event.message == "b prints a different result from a"
     assert "`differs: warn` under `answer`" in (event.help or "")
     assert dict(event.details)["digest"] == "right… ≠ other…"
+    assert "input" not in dict(event.details)
     assert [d.state for d in record.contents.dropped.values()] == ["other-output"]
+    several = fake.measure(plan_of(ARMS, inputs=("x", "y"), answer=CONTRACT))
+    details = [dict(event.details) for event in events_of(several, "BX210")]
+    assert [places["input"] for places in details] == [i.label for i in several.plan.inputs]
 
 
 def test_stdout_is_the_answer_of_an_external_program_and_its_difference_is_saved(fake: Any) -> None:

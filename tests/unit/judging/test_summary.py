@@ -1,6 +1,8 @@
 """The answer of each kind of question, the key findings, and the recommendation of one variant."""
 
+import math
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -8,7 +10,7 @@ import pytest
 from bench_framework.features.judge import judge
 from bench_framework.features.summary.view import SummaryView
 from bench_framework.model.facts import Claim
-from bench_framework.model.facts.answers import RevisionsAnswer
+from bench_framework.model.facts.answers import RevisionsAnswer, SingleChanges
 from bench_framework.model.facts.summary import (
     Confidence,
     FailedCheck,
@@ -21,11 +23,11 @@ from bench_framework.model.plan.declared_metrics import DeclaredMetric
 from bench_framework.model.plan.plan import Role
 from bench_framework.model.plan.policies import JudgePolicy
 from bench_framework.model.plan.revisions import Revisions
-from bench_framework.model.record.run import Block, Event
+from bench_framework.model.record.run import Answer, Block, Event
 from bench_framework.model.result.judgement import Judgement
 from bench_framework.model.verdict import Verdict
 from tests.build import require
-from tests.unit.judging.conftest import Study, timing
+from tests.unit.judging.conftest import Crossed, Study, timing
 
 
 def failed(block: Block) -> Block:
@@ -214,6 +216,49 @@ def test_inputs_with_the_same_recommendation_share_a_sentence() -> None:
     assert all(
         isinstance(c.fact, Recommendation) and c.fact.only_other in "ab" for c in recommended
     )
+
+
+@pytest.mark.parametrize("status", ["failed", "other-output"])
+def test_a_variant_that_has_no_result_on_another_input_is_recommended_with_the_reason(
+    status: str,
+) -> None:
+    example = Study(sizes=(1, 2))
+    bad = example.cell("b", 1).id
+    wrong = {"failed": failed, "other-output": lambda b: replace(b, answer=Answer("d1", 1))}[status]
+    blocks = [wrong(b) if b.cell_id == bad else b for b in example.blocks(timing({"b": -0.2}))]
+    judged = example.judge(blocks)
+    state = next(state for state in judged.states if state.cell_id == bad)
+    assert state.state == status
+    [claim] = [c for c in judged.claims if c.kind == "recommendation"]
+    assert (claim.subject, claim.scope) == ("b", (("input", "2MiB"),))
+    assert isinstance(claim.fact, Recommendation)
+    assert claim.fact.refused == (("1MiB", state.reason),)
+
+
+def test_combinations_are_no_single_changes() -> None:
+    axes = {"lto": ("off", "fat"), "cpu": ("generic", "native"), "panic": ("unwind", "abort")}
+
+    def answer(*chosen: tuple[str, str, str]) -> SingleChanges | None:
+        rows = {("off", "generic", "unwind"), *chosen}
+        example = Crossed(
+            axes, drop=lambda v: tuple(v.values()) not in rows, design="one-at-a-time"
+        )
+        speed = {"fat": -0.2, "native": -0.1}
+
+        def wall(values: Mapping[str, str], where: str, number: int) -> float:
+            change = math.prod(1 + speed.get(value, 0.0) for value in values.values())
+            return change * math.exp(random.Random(f"{values}{number}").gauss(0, 0.004))
+
+        [fact] = [c.fact for c in example.judge(wall).claims if c.kind == "answer"] or [None]
+        assert fact is None or isinstance(fact, SingleChanges)
+        return fact
+
+    singles = ("fat", "generic", "unwind"), ("off", "native", "unwind")
+    both = "fat", "native", "unwind"
+    fact = require(answer(*singles, both))
+    assert (fact.count, fact.combined, fact.members) == (2, 1, ("fat native unwind",))
+    assert require(answer(*singles)).combined == 0
+    assert answer(both) is None
 
 
 def test_only_a_mapped_input_has_memory_without_mapped_pages() -> None:
