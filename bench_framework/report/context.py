@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from bench_framework.compare.cell_state import other_outputs
+from bench_framework.compare.cell_state import exact_value, other_outputs
 from bench_framework.model.facts import Claim
 from bench_framework.model.metrics import WALL, is_exact
 from bench_framework.model.plan.arguments import INPUT, filled
@@ -142,8 +142,16 @@ class ReportData:
         return format_percent(self.judgement.looks.level)
 
     def summary(self, cell_id: str, metric: Metric) -> Summary | None:
-        """Return the summary of a metric of a configuration."""
-        return self._summaries.get((cell_id, metric))
+        """Return the summary of a metric of a configuration. That of a binary has one value."""
+        return self._summaries.get((cell_id, metric)) or self._of_binary(cell_id, metric)
+
+    def _of_binary(self, cell_id: str, metric: Metric) -> Summary | None:
+        build = self.build_of(self.variant_of(self.plan.cell(cell_id)))
+        value = exact_value(build, metric)
+        if value is None:
+            return None
+        figures = dict.fromkeys(("median", "lo", "hi", "mean", "min", "max"), value)
+        return Summary(cell_id, metric, 0, 0, 0, **figures, sd=None, p95=None)
 
     def baseline_summary(self, input_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of the baseline of an input."""

@@ -136,8 +136,10 @@ def value_by_ratio(data: ReportData, cell: PlanCell) -> float | None:
 
 
 def _further(data: ReportData, cells: Sequence[PlanCell]) -> list[str]:
-    """Return the further metrics of a table: exact ones that the gate judges, and memory."""
-    exact = (metric for metric, _ in data.plan.judge.gate.margins if is_exact(metric))
+    """Return the further metrics of a table: exact ones that the report or the gate judges, and memory."""
+    judge = data.plan.judge
+    judged = (*judge.metrics, *(metric for metric, _ in judge.gate.margins))
+    exact = dict.fromkeys(metric for metric in judged if is_exact(metric))
     further = (metric for metric in (*exact, PEAK_RSS) if metric != data.metric)
     return [metric for metric in further if data.summaries(cells, metric)]
 

@@ -12,7 +12,7 @@ from bench_framework.model.facts import Claim
 from bench_framework.model.facts.evidence import Evidence
 from bench_framework.model.facts.summary import FailedCheck, NoVerdict, OpenComparison
 from bench_framework.model.plan.policies import Metric
-from bench_framework.model.reasons import CONTROL_DIFFERS, Reason
+from bench_framework.model.reasons import CONTROL_DIFFERS, Reason, ReasonCode
 from bench_framework.model.result.judgement import Comparison, NoiseFloor
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import expm1, log
@@ -93,8 +93,12 @@ def may_vanish(c: Comparison) -> bool:
 
 def _reason(c: Comparison) -> Reason | None:
     """Return why a comparison is inconclusive, unless the A/A check failed or its rounds are too few."""
+    if c.verdict is not Verdict.INCONCLUSIVE:
+        return None
+    if c.reason is None and c.statistic == "paired-t":
+        return Reason(ReasonCode.NO_DIFFERENCE)
     known = c.reason is not None and c.reason != CONTROL_DIFFERS and not c.reason.too_few
-    return c.reason if known and c.verdict is Verdict.INCONCLUSIVE else None
+    return c.reason if known else None
 
 
 def _failed_checks(view: SummaryView, stated: set[Metric]) -> tuple[FailedCheck, ...]:

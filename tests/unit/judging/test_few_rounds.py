@@ -9,11 +9,12 @@ from scipy import stats
 
 from bench_framework.compare.verdict import TOO_FEW
 from bench_framework.features.gate import compute as gate
+from bench_framework.model.facts.summary import Confidence
 from bench_framework.model.plan.invocation import Invocation
 from bench_framework.model.plan.looks import RoundLimit, allows_few_rounds, limited, looks_of
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import MeasurePolicy
-from bench_framework.model.reasons import ReasonCode
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.model.verdict import Verdict
 from bench_framework.stats import paired_t
 from tests.build import require
@@ -56,8 +57,12 @@ def test_four_rounds_of_quiet_programs_have_a_verdict() -> None:
 
 def test_four_rounds_of_noisy_programs_have_an_interval_and_no_verdict() -> None:
     noisy = few(4)
-    comparison = noisy.comparison(noisy.judge(noisy.blocks(timing({}, spread=0.1))), "b")
+    judged = noisy.judge(noisy.blocks(timing({}, spread=0.1)))
+    comparison = noisy.comparison(judged, "b")
     assert comparison.verdict is Verdict.INCONCLUSIVE
+    [fact] = [c.fact for c in judged.claims if isinstance(c.fact, Confidence)]
+    [without] = fact.refused
+    assert without.reason == Reason(ReasonCode.NO_DIFFERENCE)
     interval = require(comparison.shown)
     assert interval.bounded
     assert interval.lo < 1 < interval.hi
@@ -67,7 +72,10 @@ def test_two_rounds_have_no_verdict() -> None:
     """The programs became slower after the warm-up, so that the budget ended after two rounds."""
     plan = few(4)
     stopped = replace(plan, rounds=2)
-    comparison = stopped.comparison(stopped.judge(stopped.blocks(timing({"b": 2.0}))), "b")
+    judged = stopped.judge(stopped.blocks(timing({"b": 2.0})))
+    comparison = stopped.comparison(judged, "b")
+    [fact] = [c.fact for c in judged.claims if isinstance(c.fact, Confidence)]
+    assert {without.reason for without in fact.refused} == {None}
     assert (comparison.verdict, comparison.reason) == (Verdict.INCONCLUSIVE, TOO_FEW)
 
 

@@ -292,6 +292,21 @@ def test_an_exact_metric_of_the_gate_has_a_column_with_its_change(data: ReportDa
     assert row(table, "smol+jemalloc").cells[4].text == "2.04 (+2.0\u202f%)"
 
 
+def test_the_size_of_a_binary_that_is_judged_has_a_column(data: ReportData) -> None:
+    item, base = data.plan.inputs[-1], data.plan.baseline.build_id
+    sizes = {b.id: (4 << 20) if b.id == base else 3 << 20 for b in data.contents.builds}
+    builds = tuple(replace(b, size_bytes=sizes[b.id]) for b in data.contents.builds)
+    sized = replace(data, contents=replace(data.contents, builds=builds))
+    assert "Binary size" not in {
+        c.title.split(",")[0] for c in main_table(sized, item, "x").columns
+    }
+    judge = replace(data.plan.judge, metrics=(*data.plan.judge.metrics, "binary_size"))
+    table = main_table(with_plan(sized, judge=judge), item, "x")
+    assert table.columns[4].title == "Binary size, MiB"
+    texts = {r.cells[4].text for r in table.rows}
+    assert {"4.00", "3.00 (−25\u202f%)"} <= texts
+
+
 def test_what_k_does_not_select_is_not_excluded_by_the_scenario(data: ReportData) -> None:
     holes = 3 * (Hole((), Reason(ReasonCode.UNSELECTED, "io=mmap")),)
     plan = replace(data.plan, holes=(*data.plan.holes, *holes))
