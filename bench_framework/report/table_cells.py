@@ -1,6 +1,6 @@
 """Table cells: measured values in the unit of their column; ratio, interval and verdict."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -11,6 +11,7 @@ from bench_framework.model.verdict import LEAST_LEVEL, Interval, Verdict
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
+from bench_framework.text.names import capital
 from bench_framework.text.numbers import (
     DASH,
     FEWEST_DIGITS,
@@ -25,6 +26,7 @@ from bench_framework.text.numbers import (
     show_ratio,
     significant,
 )
+from bench_framework.text.reasons import phrase
 from bench_framework.text.words import WORDS, verdict_text
 from bench_framework.units import THIN_SPACE
 
@@ -87,6 +89,15 @@ def contrast_cells(
     interval = data.of_values(contrast.shown)
     ratio, bounds = interval_cells(interval, contrast.verdict, data.margin, claim_id)
     return ratio, bounds, verdict_cell(contrast.verdict, data.metric)
+
+
+def few_rounds(contrasts: Iterable[ContrastResult]) -> tuple[str, ...]:
+    """Return a note if too few rounds are the reason of an inconclusive contrast, whose interval may exclude 1."""
+    reasons = (c.reason for c in contrasts if c.reason is not None and c.reason.too_few)
+    return tuple(
+        f"{capital(phrase(reason))}: a result is inconclusive also if its interval does not contain 1."
+        for reason in dict.fromkeys(reasons)
+    )
 
 
 def with_claims(items: Sequence[T], claims: Sequence[Claim]) -> list[tuple[T, Claim | None]]:

@@ -17,6 +17,7 @@ from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import (
     CI,
     contrast_cells,
+    few_rounds,
     interaction_cell,
     scale_of,
     titled,
@@ -139,7 +140,8 @@ def _share(share: float | None) -> Cell:
 
 
 def _legend(table: Contribution) -> tuple[str, ...]:
-    lines = [_ROUNDED]
+    contrasts = [s.contrast for s in (*table.steps, *table.beyond)]
+    lines = [_ROUNDED, *few_rounds([*contrasts, *filter(None, (table.total, table.remainder))])]
     if table.total is None:
         lines.append("No variant has every change, so there are no total and no shares.")
     elif table.unexplained is None:

@@ -11,6 +11,7 @@ from bench_framework.report.sections.kind import SectionKind, input_heading
 from bench_framework.report.table_cells import (
     CI,
     contrast_cells,
+    few_rounds,
     interaction_cell,
     interval_cells,
     verdict_cell,
@@ -65,7 +66,8 @@ def _mains(
         f"{data.on_input(item, ', input ')}: geometric mean over the combinations of the other "
         f"axes. {_tail(factorial)}"
     )
-    return Table(f"{name}-mains", caption, columns, rows, _legend(factorial), sortable=False)
+    legend = (*few_rounds(e.mean for e, _ in effects), *_legend(factorial))
+    return Table(f"{name}-mains", caption, columns, rows, legend, sortable=False)
 
 
 def _figures(data: ReportData, e: Effect, claim: Claim | None) -> tuple[Cell, ...]:
@@ -104,7 +106,8 @@ def _interactions(
         f"{'gain more' if data.higher else 'save less'} than the product. "
         f"{_tail(factorial)}"
     )
-    return Table(f"{name}-interactions", caption, columns, tuple(rows), sortable=False)
+    legend = few_rounds(e.mean for e, _ in effects)
+    return Table(f"{name}-interactions", caption, columns, tuple(rows), legend, sortable=False)
 
 
 def _tail(factorial: Factorial) -> str:

@@ -350,5 +350,5 @@ BEFORE_AFTER = SectionKind(
     "pairs that differ only in features or revision, and baselines and contrasts without and with "
     "all adopted experiments",
     before_after,
-    "no two variants differ only in features or revision",
+    "no axis has two values that choose only features, or revisions",
 )

@@ -8,6 +8,7 @@ from bench_framework.model import facts
 from bench_framework.model.facts import Claim
 from bench_framework.model.facts.summary import ValueRange
 from bench_framework.model.result.judgement import Comparison
+from bench_framework.model.verdict import Verdict
 from bench_framework.stats.portable_math import log, log1p
 
 
@@ -81,13 +82,16 @@ def _means(view: SummaryView) -> Iterator[Claim]:
     typical = view.evidence(first)
     ids = first.cell_id, first.ref_cell_id
     sides = [side for id_ in ids if (side := _range(view, id_, first.metric)) is not None]
+    means = first.means
+    open_ = Verdict.INCONCLUSIVE if means is not None and means.lo <= 1 <= means.hi else None
     fact = facts.MeansDiffer(
         typical=typical,
-        means=replace(typical, verdict=None, phases=None).with_interval(first.means),
+        means=replace(typical, verdict=open_, phases=None).with_interval(means),
         widest=max(sides, key=lambda side: side.most.value / side.least.value, default=None),
         more=len(differing) - 1,
     )
-    yield Claim(typical.subject, cells=typical.cells, fact=fact)
+    scope = view.scope(view.cells[first.cell_id].input_id)
+    yield Claim(typical.subject, cells=typical.cells, scope=scope, fact=fact)
 
 
 def _range(view: SummaryView, cell_id: str, metric: str) -> ValueRange | None:
