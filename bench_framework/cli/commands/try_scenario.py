@@ -9,7 +9,7 @@ import typer
 
 from bench_framework.cli.arguments import Only, Overrides, ScenarioFile
 from bench_framework.cli.console import Console
-from bench_framework.errors import EXIT_NOT_MEASURED
+from bench_framework.errors import EXIT_NOT_MEASURED, Interrupted
 from bench_framework.model.plan.plan import Plan, Role
 from bench_framework.model.plan.policies import AnswerPolicy
 from bench_framework.text.answers import how_compared
@@ -45,8 +45,11 @@ def try_scenario(
 
     console: Console = context.obj
     plan = plan_run(file, RunOptions(console.results, only, overrides or ()))
-    with display_for(console) as display, open_driver(plan, display) as driver:
-        trials = try_plan(plan, driver)
+    try:
+        with display_for(console) as display, open_driver(plan, display) as driver:
+            trials = try_plan(plan, driver)
+    except Interrupted as error:
+        raise Interrupted("BX130.before-measurement") from error
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     console.emit_result(trials_document(trials), _page(trials, console.width))
     for error in errors:

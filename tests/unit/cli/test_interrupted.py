@@ -1,11 +1,12 @@
 """Test of Ctrl-C in a command that does not handle it."""
 
+import contextlib
 import os
 import shlex
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from pydantic_core import SchemaError
@@ -18,6 +19,7 @@ from bench_framework.errors import EXIT_DONE, EXIT_INTERRUPTED, Interrupted
 from bench_framework.execution.progress import SilentObserver
 from bench_framework.workflow import gate, run
 from bench_framework.workflow.run_options import RunOptions, plan_scenario
+from bench_framework.workflow.setup import preparation
 
 
 def test_ctrl_c_prints_one_line_without_a_traceback(
@@ -113,3 +115,19 @@ def test_ctrl_c_that_pydantic_wraps_is_no_internal_error(monkeypatch: pytest.Mon
     with pytest.raises(SystemExit) as left:
         __main__.main()
     assert left.value.code == __main__.INTERRUPTED
+
+
+def test_an_interrupted_trial_has_measured_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(*_: object) -> NoReturn:
+        raise Interrupted("BX130.measurement")
+
+    file = tmp_path / "s.yaml"
+    file.write_text("version: 1\nname: s\nquestion: Fast?\nworker: {command: [/bin/true]}\n")
+    monkeypatch.setattr(preparation, "open_driver", lambda *_: contextlib.nullcontext())
+    monkeypatch.setattr(preparation, "try_plan", stop)
+    assert app.run_command_line(["try", str(file)]) == EXIT_INTERRUPTED
+    errors = capsys.readouterr().err
+    assert "nothing was measured" in errors
+    assert "samples are kept" not in errors
