@@ -40,9 +40,6 @@ MOST_SECOND: Final = 2
 OUTPUTS_UNKNOWN: Final = Sentence("Outputs were not compared. The variants may do different work.")
 WARNINGS: Final = (facts.UnstableRatios, facts.UnstableControl, facts.OtherSession)
 """Facts that warn of ratios which changed during the record, or may in another one."""
-NOTHING_BETTER: Final = Sentence(
-    "Nothing to choose: no variant is shown to be better than another."
-)
 
 
 def build(data: ReportData) -> tuple[Block, ...]:
@@ -96,7 +93,10 @@ def _decision(data: ReportData) -> Box | None:
         several = len({c.variant_id for c in data.plan.cells if c.role is Role.CANDIDATE}) > 1
         to = f" to {data.plan.variant(data.plan.baseline_id).label}" if several else ""
         equal = Sentence(f"Choose by other criteria: {what} is equal{to} within ±{margin}.")
-        return Box("decision", (equal if all_equal(data) else NOTHING_BETTER,))
+        nothing = Sentence(
+            f"Nothing to choose by {what}: no variant is shown to be better than another."
+        )
+        return Box("decision", (equal if all_equal(data) else nothing,))
     return None
 
 

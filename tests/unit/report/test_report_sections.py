@@ -394,7 +394,12 @@ def test_outputs_that_nothing_compares_name_a_scenario_only_if_there_is_one(
             "a, the baseline, ",
             "Choose by other criteria: time is equal to a within ±2 %.",
         ),
-        ("abc", "c", "a, the baseline, ", summary.NOTHING_BETTER.text),
+        (
+            "abc",
+            "c",
+            "a, the baseline, ",
+            "Nothing to choose by time: no variant is shown to be better than another.",
+        ),
     ],
 )
 def test_variants_are_equal_only_if_each_planned_one_is_measured(
@@ -862,4 +867,4 @@ def test_where_all_are_best_no_variant_is_bold_or_recommended(
     assert isinstance(again, Code)
     assert again.text.startswith("benchctl run")
     (box,) = (b for b in section(equal, "S02").blocks if isinstance(b, Box))
-    assert box.sentences[0].text.startswith("Nothing to choose")
+    assert box.sentences[0].text.startswith("Nothing to choose by time: ")

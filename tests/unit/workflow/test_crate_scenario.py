@@ -19,6 +19,7 @@ from bench_framework.workflow.scenarios.crate_scenario import (
     Draft,
     draft_scenario,
 )
+from tests.build import require
 from tests.files import write_files
 
 RELEASE = "[workspace]\n[profile.release]\nlto = true\ncodegen-units = 1\n"
@@ -110,6 +111,19 @@ def test_an_argument_that_may_be_a_missing_file_is_named(
     reason = "none: several arguments are files"
     assert drafted(words=["--scale=a/b", "1.5", "data.txt", "data.txt"])[1]["input"] == reason
     assert drafted(words=["1.5"])[1]["input"] == "none: no argument is a file"
+
+
+def test_the_proposal_for_several_files_makes_each_of_them_an_input(
+    packages: dict[str, Any],
+) -> None:
+    packages["tool"] = package("tool", "tool")
+    text = drafted(words=["data.txt"])[0].text
+    axis, file = require(re.search("Several files.* `(data: .*)`, and `(file: .*)`", text)).groups()
+    text = text.replace("file: ../data.txt", file).replace("\nbaseline", f"\n  {axis}\nbaseline")
+    Path("bench").mkdir(exist_ok=True)
+    write_files(Path(), {"a.txt": "a", "b.txt": "b"})
+    plan = expand(load(Path("bench/tool.yaml"), text=text))
+    assert [item.label for item in plan.inputs] == ["a.txt", "b.txt"]
 
 
 def test_the_proposals_in_comments_are_valid_too(packages: dict[str, Any]) -> None:
