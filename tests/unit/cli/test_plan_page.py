@@ -10,7 +10,6 @@ import pytest
 from bench_framework.cli.app import run_command_line
 from bench_framework.cli.commands.run import _overrides
 from bench_framework.cli.plan_page import page
-from bench_framework.errors import ScenarioError
 from bench_framework.model.documents.plan import SessionCount
 from bench_framework.workflow.run_options import RunOptions, plan_run, plan_scenario
 from bench_framework.workflow.setup.forecast import forecast_document, forecast_plan
@@ -51,15 +50,6 @@ def test_the_example_of_init_names_its_file(
     assert f"as it is: benchctl run {path}\n" in path.read_text(encoding="utf-8")
 
 
-def test_the_commands_after_init_can_be_pasted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run_command_line(["init", "my bench"]) == 0
-    printed = capsys.readouterr().out
-    assert shlex.split(printed)[-3:] == ["benchctl", "run", "my bench/scenario.yaml"]
-
-
 @pytest.mark.parametrize(
     ("rounds", "least", "most"), [(":5", 5, 5), ("4:9", 4, 9), (":20", 12, 20), ("7", 7, 7)]
 )
@@ -69,12 +59,6 @@ def test_an_end_of_rounds_that_is_not_given_has_its_default(
     overrides = _overrides(quick=False, rounds=rounds, until=None)
     measure = plan_scenario(str(scenario), overrides=overrides).measure
     assert (measure.rounds_min, measure.rounds_max) == (least, most)
-
-
-def test_a_colon_without_any_end_is_refused_as_rounds(scenario: Path) -> None:
-    overrides = _overrides(quick=False, rounds=":", until=None)
-    with pytest.raises(ScenarioError):
-        plan_scenario(str(scenario), overrides=overrides)
 
 
 def test_validate_goes_on_after_an_input_that_would_change(

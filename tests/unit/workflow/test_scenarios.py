@@ -8,7 +8,7 @@ import pytest
 
 from bench_framework import assets
 from bench_framework.cli.app import run_command_line
-from bench_framework.errors import MachineError, UsageError
+from bench_framework.errors import MachineError
 from bench_framework.workflow.run_options import find_scenario
 from bench_framework.workflow.scenarios.new_files import start_folder
 from tests.files import write_files
@@ -20,12 +20,6 @@ def test_every_bundled_scenario_has_its_name_with_hyphens_or_underscores() -> No
     for name, path in shipped.items():
         assert find_scenario(name) == path
         assert find_scenario(name.replace("-", "_")) == path
-
-
-def test_the_nearest_name_is_suggested() -> None:
-    with pytest.raises(UsageError, match="no bundled scenario named word-tall") as raised:
-        find_scenario("word-tall")
-    assert "word-tally" in str(raised.value.fix)
 
 
 SORT = """version: 1
@@ -89,18 +83,6 @@ def test_an_error_in_an_empty_folder_has_a_next_step(
     assert run_command_line(command.split()) == 2
     assert fix in " ".join(capsys.readouterr().err.split())
     assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize("name", ["", " "])
-def test_an_empty_name_is_named(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("run", "plan", "validate"):
-        assert run_command_line([command, name]) == 2
-        text = capsys.readouterr().err
-        assert "error[BX102]: the name of the scenario file is empty\n" in text, command
-    for command in ("report", "gate"):
-        assert run_command_line([command, name]) == 2
-        text = capsys.readouterr().err
-        assert "error[BX101]: the name of the record is empty\n" in text, command
 
 
 @pytest.mark.parametrize("files", [0, 1])
