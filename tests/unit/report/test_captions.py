@@ -1,33 +1,19 @@
 """The method section states once what applies to all tables, and no caption repeats it."""
 
-import re
 from dataclasses import replace
 
-from report_sample import all_tables, with_plan
+from report_sample import with_plan
 
 from bench_framework.features.document import build_document
 from bench_framework.report.blocks import Document, Facts
 from bench_framework.report.context import ReportData
 from tests.build import require
 
-REPEATED = re.compile(r"family-wise|interim analys|configurations? planned|rounds × runs")
-
 
 def method(document: Document) -> dict[str, str]:
     (facts,) = require(document.section("S30")).blocks
     assert isinstance(facts, Facts)
     return dict(facts.pairs)
-
-
-def test_no_caption_and_no_legend_repeats_the_method(document: Document) -> None:
-    repeated = [
-        t.anchor
-        for t in all_tables(document)
-        if t.anchor != "control-table" and REPEATED.search(" ".join((t.caption, *t.legend)))
-    ]
-    assert repeated == []
-    legends = [line for t in all_tables(document) for line in t.legend if t.anchor[-6:] == "-table"]
-    assert len(set(legends)) >= len(legends) / 3
 
 
 def test_memory_that_the_scenario_judges_has_the_family_of_the_results(

@@ -1,4 +1,4 @@
-"""Markdown, HTML and terminal print one tree: the same sentences, no active content, the same bytes."""
+"""Markdown, HTML and terminal: no active content, and the same bytes as in the approval files."""
 
 import ast
 import base64
@@ -36,7 +36,6 @@ from bench_framework.report.render.markdown import code_span, escape, escape_sta
 from bench_framework.report.render.templates import Templates
 from bench_framework.report.render.widths import visible
 from tests.build import require
-from tests.documents import card_titles
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 
@@ -89,77 +88,6 @@ class Balance(HTMLParser):
             self.wrong.append(tag)
 
 
-# -- the same sentences --------------------------------------------------------------------------
-
-
-def rows_of_markdown(text: str, caption: str) -> dict[str, list[str]]:
-    """Return the cells of the first table below a caption, by their first cell."""
-    lines = text[text.index(caption) :].splitlines()
-    start = next(n for n, line in enumerate(lines) if line.startswith("| "))
-    end = next(n for n, line in enumerate(lines[start:], start) if not line.startswith("|"))
-    cells = [
-        [cell.strip().partition("<br>")[0].strip("*") for cell in line.strip("|").split(" | ")]
-        for line in lines[start:end]
-    ]
-    return {row[0]: row for row in cells}
-
-
-def rows_of_html(page: str, anchor: str) -> dict[str, list[str]]:
-    """Return the cells of a table, by their first cell."""
-    table = page[page.index(f'id="{anchor}"') :]
-    rows = [
-        [
-            unescape(re.sub("<[^>]*>", "", cell.partition('<span class="about">')[0]))
-            .replace("\u00a0", " ")
-            .strip()
-            for cell in re.split(r"<t[hd]\b[^>]*>", row)[1:]
-        ]
-        for row in table[: table.index("</table>")].split("<tr")[1:]
-    ]
-    return {row[0]: row for row in rows}
-
-
-@pytest.mark.parametrize("width", [80, 120])
-def test_terminal_markdown_and_page_print_the_same_figures(
-    document: Document, text: str, page: str, width: int
-) -> None:
-    blocks = (b for code in ("S03", "S29") for b in document.section(code).blocks)  # type: ignore[union-attr]
-    results = [b for b in blocks if isinstance(b, Table) and b.stub]
-    assert len(results) == 4
-    screen = terminal.render(document, width=width, color=False, unicode=True, full=True)
-    compared = 0
-    for table in results:
-        of_page = rows_of_html(page, table.anchor)
-        of_text = rows_of_markdown(text, escape(table.caption)[:60])
-        head = f" {table.stub} "
-        parts = [
-            part for part in screen.split(head)[1:] if len(part.splitlines()) > len(table.rows)
-        ]
-        number = 0 if table.anchor.startswith("results") or "200" not in table.stub else 1
-        lines = parts[number].splitlines()
-        for row in table.rows:
-            name = row.cells[0].text
-            if name == HOSTILE:
-                continue
-            printed = next(
-                line for line in lines if re.match(rf" {re.escape(name)}( \(base\))?  ", line)
-            )
-            fields = re.split(r" {2,}", printed.strip())[1:]
-            cells = [cell.text.strip() for cell in row.cells]
-            # Every field of the narrow table is a field of the wide one, in its order, including
-            # time and ratio.
-            rest = iter(cells[1:])
-            assert all(field in rest for field in fields), (name, fields, cells)
-            assert row.cells[1].text.strip() in {*fields, "—"}
-            assert row.cells[2].text.strip() in {*fields, "—", ""}
-            assert [cell for cell in of_page[name] if cell] == [
-                cell for cell in of_text[name] if cell
-            ]
-            assert [cell for cell in cells if cell] == [cell for cell in of_page[name] if cell]
-            compared += len(fields)
-    assert compared > 100
-
-
 def test_report_code_contains_no_verdict_words() -> None:
     forbidden = re.compile(
         r"\b(significant(ly)?|negligible|identical|faster|slower|regression|no overhead)\b",
@@ -206,12 +134,6 @@ def test_html_is_well_formed_with_unique_ids_and_ordered_headings(page: str) -> 
     assert all(b - a <= 1 for a, b in zip(parser.headings, parser.headings[1:], strict=False))
 
 
-def test_cells_of_cards_have_the_titles_of_their_columns(page: str) -> None:
-    titles = card_titles(page)
-    # The changes of the sample have no steps.
-    assert ["The author", "Alone [95\u202f% CI]", "Memory", "Keep?"] in titles
-
-
 def test_html_loads_nothing(page: str) -> None:
     assert re.findall(r"<(?:img|link|iframe|object|embed|base)\b", page) == []
     assert re.findall(r"\b(?:src|srcset|action|formaction|ping)\s*=", page) == []
@@ -252,13 +174,6 @@ def test_embedded_json_can_be_read_back_and_cannot_end_its_element(
     assert json.loads(bodies["scenario"]) == data.scenario_text
 
 
-def test_every_claim_that_a_number_names_exists(page: str, data: ReportData) -> None:
-    known = {c.id for c in data.judgement.claims}
-    ids = set(re.findall(r'data-claim="([^"]+)"', page))
-    assert ids <= known
-    assert len(ids) > 60
-
-
 def test_json_escapes_what_would_end_a_script() -> None:
     assert (
         html.safe_json({"a": "</script>\u2028&"}) == '{"a":"\\u003c/script\\u003e\\u2028\\u0026"}'
@@ -295,15 +210,6 @@ def test_markdown_lines_cannot_begin_a_block() -> None:
     assert escape_start("1. item") == "1\\. item"
     assert escape_start("- item") == "\\- item"
     assert code_span("a`b") == "`` a`b ``"
-
-
-def test_markdown_tables_keep_their_columns(text: str) -> None:
-    tables = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
-    assert len(tables) > 5
-    for block in tables:
-        lines = block.strip().split("\n")
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
-        assert re.fullmatch(r"\|(:?-+:?\|)+", lines[1])
 
 
 def test_control_characters_are_escaped(document: Document) -> None:
@@ -382,18 +288,6 @@ def test_no_line_is_wider_than_the_terminal(document: Document, width: int) -> N
         )
 
 
-def test_columns_go_in_the_order_of_the_plan(document: Document) -> None:
-    wide, middle, narrow = (terminal.render(document, width=w, full=True) for w in (160, 120, 80))
-    heads = [
-        next(line for line in page.splitlines() if "input 10MiB" in line)
-        for page in (wide, middle, narrow)
-    ]
-    assert "MiB/s" in heads[0]
-    assert "MiB/s" not in heads[1]
-    assert "95\u202f% CI" in heads[1]
-    assert " ".join(heads[2].split()) == "Variant, input 10MiB Time, ms vs baseline Verdict"
-
-
 def test_two_names_are_never_cut_to_the_same_one(document: Document) -> None:
     first = require(document.section("S03"))
     table = next(b for b in first.blocks if isinstance(b, Table))
@@ -422,11 +316,6 @@ def test_a_number_stays_with_its_unit_where_only_ascii_can_be_shown(document: Do
         screen = terminal.render(document, width=width, color=False, unicode=False)
         assert not re.search(r"^ *(%|ms|MiB)(?![\w])", screen, re.MULTILINE), width
         assert "\ue000" not in screen
-
-
-def test_ascii_output_is_ascii_except_for_names(document: Document) -> None:
-    screen = terminal.render(document, width=80, unicode=False)
-    assert {character for character in screen if not character.isascii()} <= set(HOSTILE)
 
 
 def test_colour_changes_no_character(document: Document) -> None:

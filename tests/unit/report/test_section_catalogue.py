@@ -15,7 +15,6 @@ from report_sample import (
     bare,
     judged_again,
     sample,
-    tables_in,
     with_contents,
     with_judgement,
     with_plan,
@@ -394,13 +393,6 @@ def test_two_records_with_nothing_in_common_are_not_compared() -> None:
         == "The records have no configuration in common: there is nothing to compare."
     )
     assert "needs" not in everything(report.sections)
-
-
-def test_a_projection_is_in_no_table_and_in_no_summary() -> None:
-    for part in document_of(sample).sections:
-        assert ("a terabyte" in everything(part.blocks)) is (part.code == "S09"), part.code
-        rows = [row for table in tables_in(part.blocks) for row in table.rows]
-        assert not any("a terabyte" in cell.text for row in rows for cell in row.cells)
 
 
 def test_a_range_of_sessions_says_how_many_were_measured_and_the_reason_of_the_end() -> None:
