@@ -218,13 +218,3 @@ def test_ctrl_c_in_the_second_pass_keeps_the_first_record(client: Machine, make:
     text = client.call(*words, code=1)
     reason = "worse on host rack-2, confirmed on host rack-1"
     assert reason in " ".join(text.split())
-
-
-def test_options_of_a_fleet_need_a_scenario_and_a_scheduler(client: Machine) -> None:
-    text = client.call("gate", "fleet.yaml", "--host", "rack-1", code=2)
-    assert "--host and --insecure need --scheduler" in text
-    text = client.call("gate", "@last", "--scheduler", "tcp://127.0.0.1:1", code=2)
-    assert "--scheduler cannot be used with an existing record" in text
-    text = client.call("gate", "fleet.yaml", "--scheduler", "tcp://192.0.2.1:8786", code=2)
-    assert "error[BX133]" in text
-    assert not client.records

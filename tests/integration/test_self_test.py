@@ -186,11 +186,6 @@ def test_what_cannot_be_tested_is_refused(
     assert not (tmp_path / "results").exists()
 
 
-def test_a_record_has_no_self_test(tmp_path: Path) -> None:
-    refused = benchctl(tmp_path, "gate", "@last", "--self-test", code=2)
-    assert "error[BX140]: @last is a record" in refused.stderr
-
-
 def test_the_wrapper_adds_a_share_of_the_time_and_keeps_the_end_of_the_program() -> None:
     def run(share: str, script: str) -> tuple[float, int]:
         begin = time.perf_counter()

@@ -98,8 +98,6 @@ def test_the_time_per_iteration_is_judged_and_outputs_are_not_compared(loads: Lo
             "enable them with -S 'worker.features=[nightly]'",
         ),
         ("worker: {crate: c, bench: all, bin: c}", "`bin` has no effect with `bench`", "remove"),
-        ("worker: {command: [x], bench: all}", "`bench` needs `crate`", "remove"),
-        ("worker: {registry: c, version: 1.0.0, bench: a}", "`bench` needs `crate`", "remove"),
         ("worker: {git: 'https://a.example/b', bench: all}", "needs the folder of a crate", "name"),
         ("worker: {crate: c, bench: all}\ncommand: [a]", "`command` has no effect with", "remove"),
         (
@@ -115,7 +113,6 @@ def test_the_time_per_iteration_is_judged_and_outputs_are_not_compared(loads: Lo
             "remove one of",
         ),
         ("worker: {crate: c, bench: all}\naxes: {target: [a]}", "`target` is reserved", "give"),
-        ("worker: {command: [x]}\njudge: [iteration]", "it needs `bench`", ""),
     ],
 )
 def test_a_mistake_about_benchmarks_has_its_own_message(

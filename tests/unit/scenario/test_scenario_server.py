@@ -120,49 +120,6 @@ def test_the_port_is_filled_into_every_command_of_a_cell(plans: Plans) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "code", "words"),
-    [
-        (TEXT.splitlines()[0], "BC107", "needs `command`"),
-        (TEXT.replace('"{port}"', '"1"'), "BC107", "has no `{port}`"),
-        (TEXT.replace("]}", "], ready: {tcp: 'a:1', line: x}}"), "BC108", "`tcp` and `line`"),
-        (TEXT.replace("]}", "], ready: {tcp: '127.0.0.1'}}"), "BC102", "not an address"),
-        (TEXT.replace("]}", "], ready: {http: 'https://a/'}}"), "BC102", "http://"),
-        (TEXT.replace("]}", "], ready: {line: '('}}"), "BC102", "not a regular expression"),
-        (TEXT.replace("]}", "], ready: {udp: 'a:1'}}"), "BC101", "unknown key `udp`"),
-        (TEXT.replace("]}", "], stop: STOP}"), "BC103", "no signal `STOP`"),
-        (TEXT.replace("]}", "], restart: round}"), "BC102", "server.restart"),
-        (TEXT.replace('"{port}"]', '"1"], restart: session'), "BC108", "`restart: session` needs"),
-        (TEXT + "fixed: {port: 3}\n", "BC108", "the name `port` is reserved"),
-        (TEXT + "profile: {runs: 2}\n", "BC108", "`profile` has no effect"),
-        (TEXT + "judge: [wall, instructions]\n", "BC108", "`instructions` has no effect"),
-        (TEXT + "gate: {allocations: 1%}\n", "BC108", "`allocations` has no effect"),
-        (TEXT + "judge: [wall, user]\n", "BC108", "`user` cannot be judged with `server`"),
-        (TEXT + "gate: {sys: 5%}\n", "BC108", "`sys` cannot be judged with `server`"),
-        (
-            TEXT
-            + AXIS
-            + "baseline: {mode: a}\n"
-            + "gate: {budgets: [{cell: mode=a, metric: instructions, max: 5}]}\n",
-            "BC108",
-            "`instructions` has no effect",
-        ),
-        (TEXT + "metrics: {instructions: {runs: 2}}\n", "BC108", "`metrics.instructions`"),
-        (
-            TEXT
-            + "axes: {a: {s: {preload-allocator: system}, t: {args: [x]}}}\nbaseline: {a: s}\n",
-            "BC108",
-            "`preload-allocator` cannot",
-        ),
-        ("command: ['{bin}', '{port}']\n", "BC109", "this scenario has no `server`"),
-    ],
-)
-def test_a_mistake_is_one_error(text: str, code: str, words: str, refuses: Refuses) -> None:
-    (problem,) = refuses(text, head=HEAD).problems
-    assert problem.code == code
-    assert words in problem.message + (problem.fix or "")
-
-
-@pytest.mark.parametrize(
     ("worker", "words"),
     [
         ("{command: [/usr/bin/srv, '{port}'], contract: true}", "the worker protocol"),
