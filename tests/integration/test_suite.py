@@ -13,7 +13,6 @@ import pytest
 from bench_framework.store.finding import find_records
 from tests.documents import valid
 from tests.integration.processes import (
-    Done,
     benchctl,
     count_rounds,
     executable,
@@ -272,37 +271,3 @@ def test_a_plan_divides_the_budget(suite: Path) -> None:
     refused = benchctl(suite, "gate", "bench", "--budget", "1s", code=2)
     assert "error[BX138]: a budget of 1 s is too small for these scenarios" in refused.stderr
     assert len(find_records(suite / "results")) == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            ["gate", "bench/even.yaml", "bench/even.yaml"],
-            "a scenario is given twice: bench/even.yaml",
-        ),
-        (
-            ["validate", "bench", "./bench/../bench/even.yaml"],
-            "a scenario is given twice: as bench/even.yaml and ./bench/../bench/even.yaml",
-        ),
-        (["run", "empty"], "empty contains no scenario"),
-        (["gate", "empty"], "empty contains no scenario"),
-        (
-            ["plan", "bench", "other/even.yml"],
-            "bench/even.yaml and other/even.yml have the same name, even",
-        ),
-        (["gate", "bench", "missing.yaml"], "there is no file `missing.yaml`"),
-        (["gate", "bench/even.yaml", "@last"], "@last is no scenario"),
-        (["run", "bench", "--host", "a"], "--host has no effect on several scenarios"),
-    ],
-)
-@pytest.mark.slow
-def test_what_forms_no_suite_is_refused(suite: Path, words: list[str], message: str) -> None:
-    (suite / "empty").mkdir()
-    (suite / "empty" / "accepted.yaml").write_text("accepted: []\n")
-    write(suite / "other", "even")
-    (suite / "other" / "even.yaml").rename(suite / "other" / "even.yml")
-    done: Done = benchctl(suite, *words, code=2)
-    assert message in done.stderr
-    assert done.stderr.count("error[") == 1
-    assert not (suite / "results").exists()

@@ -8,6 +8,7 @@ import pytest
 
 from bench_framework.cli.app import run_command_line
 from tests.approval import approve
+from tests.files import write_files
 from tests.unit.machine import SCENARIO
 
 FILE = Path(__file__).parents[2] / "fixtures" / "commands.txt"
@@ -22,6 +23,7 @@ def test_the_commands_print_what_the_approval_file_contains(
     (tmp_path / "small.yaml").write_text(SCENARIO, encoding="utf-8")
     (tmp_path / "folder.yaml").write_text(SCENARIO + "input: {folder: .}\n", encoding="utf-8")
     (tmp_path / "main.rs").touch()
+    write_files(tmp_path, {"empty/accepted.yaml": "accepted: []\n"})
     written = FILE.read_text(encoding="utf-8")
     head, *commands = written.split("\n$ benchctl ")
     text = head
