@@ -59,10 +59,10 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
         total = counted(len(cells) + unselected, "configuration")
         lines.append(f"-k selects {len(cells)} of {total}")
     missing = excluded // data.plan.sides if data.plan.design == "full" else 0
-    for check in noise_floors(data) if data.blocks else ():
-        if check.mark in {"warn", "fail"}:
-            lines.append(capital(f"{check.label}: {check.figure}"))
-            break
+    floors = [c for c in noise_floors(data) if c.mark in {"warn", "fail"}] if data.blocks else []
+    if floors:
+        first, more = floors[0], f"; {len(floors) - 1} more in the appendix" * bool(floors[1:])
+        lines.append(capital(f"{first.label}: {first.figure}{more}"))
     others = list(doubts(data))
     if len(others) > MOST_DOUBTS:
         more = counted(len(others) - MOST_DOUBTS, "more warning")

@@ -618,6 +618,20 @@ def test_builds_below_what_the_machine_offers_are_one_line_of_the_checks(data: R
     assert "builds" not in {c.label for c in checks.checks(data)}
 
 
+def test_how_sure_has_one_noise_floor_and_the_number_of_others_above_the_margin(
+    data: ReportData,
+) -> None:
+    def line(*fractions: float) -> str:
+        (first, *_) = data.judgement.floors
+        floors = tuple(replace(first, fraction=fraction) for fraction in fractions)
+        (block,) = unmeasured.how_sure(with_judgement(data, floors=floors))
+        assert isinstance(block, Bullets)
+        return next(item.text for item in block.items if "oise floor of time" in item.text)
+
+    assert "more in the appendix" not in line(0.3, 0.001)
+    assert line(0.3, 0.2, 0.4).endswith("above the margin of 2\u202f%; 2 more in the appendix.")
+
+
 def test_required_system_calls_show_the_mode_of_programs_that_report_none(data: ReportData) -> None:
     states = tuple(replace(state, effective={}) for state in data.judgement.states)
     silent = with_judgement(data, states=states)
