@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bench_framework.model.facts import Claim
-from bench_framework.model.metrics import ANONYMOUS, PEAK_RSS
+from bench_framework.model.metrics import ANONYMOUS, LEAST_BYTES, PEAK_RSS
 from bench_framework.model.plan.plan import Cell as PlanCell, Input, Role
 from bench_framework.model.reasons import ONE_PROGRAM
 from bench_framework.report.blocks import Block, Cell, Column, Row, Table
@@ -21,7 +21,14 @@ from bench_framework.report.table_cells import (
     value_cell,
     verdict_cell,
 )
-from bench_framework.text.numbers import DASH, column_size, format_size, replication, significant
+from bench_framework.text.numbers import (
+    DASH,
+    column_size,
+    format_percent,
+    format_size,
+    replication,
+    significant,
+)
 from bench_framework.text.reasons import phrase
 from bench_framework.units import THIN_SPACE
 
@@ -81,8 +88,15 @@ def _table(data: ReportData, item: Input, cells: list[PlanCell], name: str) -> T
         "Anonymous: heap, stacks and shared memory (RssAnon, RssShmem) at the peak of one further run, "
         "which is not timed. It can exceed the median of the timed runs. — if no sample was within 5 % of the peak."
     )
-    sampled = data.summaries(cells, ANONYMOUS)
-    return Table(name + "-table", caption, columns, rows, (legend,) if sampled else ())
+    legends = [legend] if data.summaries(cells, ANONYMOUS) else []
+    margin = data.plan.judge.margin_of(PEAK_RSS)
+    compared = (data.comparison(cell.id, PEAK_RSS) for cell in cells)
+    if any(c is not None and c.thresholds.margin > margin for c in compared):
+        legends.append(
+            f"Here, a difference counts from {format_size(LEAST_BYTES, digits=1)} on, which is more than "
+            f"the margin of {format_percent(margin)}. “Size uncertain”: it may be smaller than that."
+        )
+    return Table(name + "-table", caption, columns, rows, tuple(legends))
 
 
 def _row(data: ReportData, item: Input, cell: PlanCell, scale: Scale) -> Row:

@@ -243,6 +243,23 @@ def test_an_inconclusive_ratio_gets_no_extra_digits_for_a_bound() -> None:
     assert interval_cells(near, Verdict.WORSE_SIZE_UNCERTAIN, 0.02)[1].text == "[1.0004, 1.1000]"
 
 
+@pytest.mark.parametrize(("least", "stated"), [(0.0, False), (0.37, True)])
+def test_a_table_of_small_memory_states_from_which_difference_on_it_counts(
+    data: ReportData, least: float, *, stated: bool
+) -> None:
+    """1 MiB is 37 % of a baseline of 2.7 MiB, and less than the margin of a large one."""
+    comparisons = tuple(
+        replace(c, thresholds=c.thresholds.at_least(least)) if c.metric == "peak_rss" else c
+        for c in data.judgement.comparisons
+    )
+    judged = with_judgement(data, comparisons=comparisons)
+    tables = [block for block in memory.MEMORY.build(judged) if isinstance(block, Table)]
+    assert tables
+    text = "a difference counts from 1\u202fMiB on, which is more than the margin of 5\u202f%"
+    for table in tables:
+        assert (text in " ".join(table.legend)) is stated, table.legend
+
+
 def test_an_inconclusive_difference_in_memory_is_no_key_finding(data: ReportData) -> None:
     inconclusive = tuple(
         replace(c, verdict=Verdict.INCONCLUSIVE) if c.metric == "peak_rss" else c
