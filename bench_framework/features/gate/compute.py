@@ -164,8 +164,8 @@ def _checked_by_times(
 
 
 def _is_shorter(pair: GatedPair) -> bool:
-    shown = (pair.again or pair.comparison).shown
-    return shown is not None and shown.ratio < 1
+    interval = (pair.again or pair.comparison).shown
+    return interval is not None and interval.ratio < 1
 
 
 _ByPair = dict[tuple[str, Metric], tuple[Comparison, Claim | None]]

@@ -101,7 +101,9 @@ def test_a_plan_of_benchmarks_lists_those_of_the_newest_record_and_names_the_gat
     (tmp_path / "benches" / "one.rs").write_text("")
     (tmp_path / "Cargo.toml").write_text('[package]\nname = "c"\nversion = "0.1.0"\n')
     file = tmp_path / "c.yaml"
-    text = "version: 1\nname: c\nquestion: q\nworker: {crate: ., bench: one}\ngate: {against: main}\n"
+    text = (
+        "version: 1\nname: c\nquestion: q\nworker: {crate: ., bench: one}\ngate: {against: main}\n"
+    )
     file.write_text(text)
     forecast = forecast_plan(plan_scenario(str(file)), tmp_path / "results")
     lines = page(forecast, width=200, commands=False)
@@ -109,5 +111,5 @@ def test_a_plan_of_benchmarks_lists_those_of_the_newest_record_and_names_the_gat
     assert "The newest record" not in lines
     known = replace(forecast, benches=("a/1", "b"))
     assert "comparisons. The newest record has 2: a/1, b" in page(known, width=200, commands=False)
-    shown = forecast_plan(plan_scenario(str(file), overrides=["gate={}"]), tmp_path / "results")
-    assert f"Next     benchctl run {file}" in page(shown, width=200, commands=False)
+    ungated = forecast_plan(plan_scenario(str(file), overrides=["gate={}"]), tmp_path / "results")
+    assert f"Next     benchctl run {file}" in page(ungated, width=200, commands=False)
