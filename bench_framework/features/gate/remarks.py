@@ -18,9 +18,18 @@ from bench_framework.store.journal import Contents
 
 
 def budget_remarks(contents: Contents) -> Iterator[Reason]:
-    """Yield which budget would be enough, if that of the record was too small for any verdict."""
+    """Yield which budget would be enough, if that of the record was too small for any verdict.
+
+    Each input has an estimate, and the largest one is enough for all.
+    """
     ends = [look.reason for look in contents.looks if look.stopped and look.reason is not None]
-    yield from [reason for reason in ends if reason.code is ReasonCode.BUDGET_TOO_SMALL][-1:]
+    small = [reason for reason in ends if reason.code is ReasonCode.BUDGET_TOO_SMALL]
+    yield from sorted(small, key=_minutes)[-1:]
+
+
+def _minutes(reason: Reason) -> int:
+    assert isinstance(reason.detail, tuple)
+    return int(str(reason.detail[-1]))
 
 
 def enough_budget(gating: Gating, contents: Contents) -> Iterator[Reason]:

@@ -13,6 +13,7 @@ from bench_framework.features.gate.question import can_decide
 from bench_framework.features.gate.remarks import budget_remarks
 from bench_framework.model.plan.looks import RoundLimit, looks_of
 from bench_framework.model.plan.policies import MeasurePolicy
+from bench_framework.model.reasons import Reason, ReasonCode
 from bench_framework.store import lines
 from bench_framework.store.records import Record
 from bench_framework.text.reasons import phrase
@@ -67,6 +68,10 @@ def test_a_budget_that_is_too_small_for_a_verdict_says_which_one_is_enough(
     assert look.round == 4
     assert phrase(look.reason) == f"the time budget is used up: {text}"
     assert [*budget_remarks(record.contents)] == [look.reason]
+    # The estimates of several inputs differ, and the largest one is enough.
+    less = replace(look, reason=Reason(ReasonCode.BUDGET_TOO_SMALL, (7, 8.0, 1)))
+    both = replace(record.contents, looks=[look, less])
+    assert [*budget_remarks(both)] == [look.reason]
     longer = fake.measure(plan_of(ARMS, measure=replace(policy, budget_s=63.0)))
     assert phrase(longer.contents.looks[-1].reason) == "the time budget is used up"
     assert not [*budget_remarks(longer.contents)]
