@@ -150,8 +150,8 @@ class ReportData:
         value = exact_value(build, metric)
         if value is None:
             return None
-        figures = dict.fromkeys(("median", "lo", "hi", "mean", "min", "max"), value)
-        return Summary(cell_id, metric, 0, 0, 0, **figures, sd=None, p95=None)
+        ends = value, value
+        return Summary(cell_id, metric, 0, 0, 0, value, *ends, value, None, *ends, None)
 
     def baseline_summary(self, input_id: str, metric: Metric) -> Summary | None:
         """Return the summary of a metric of the baseline of an input."""
