@@ -132,23 +132,10 @@ def test_a_worker_that_is_no_server_is_refused(worker: str, words: str, refuses:
     assert any(f"`server` cannot be combined with {words}" == p.message for p in problems)
 
 
-def test_a_built_server_must_be_started(refuses: Refuses) -> None:
-    (problem,) = refuses(TEXT.replace("{bin}", "other"), head=CRATE).problems
-    assert (problem.code, "no `{bin}`" in problem.message) == ("BC109", True)
-
-
-def test_pgo_of_a_server_needs_a_training_command(refuses: Refuses, plans: Plans) -> None:
+def test_pgo_of_a_server_has_a_training_command(plans: Plans) -> None:
     axis = "axes: {{pgo: {{off: {{}}, on: {{pgo: {}}}}}}}\nbaseline: {{pgo: off}}\n"
-    (problem,) = refuses(TEXT + axis.format("true"), head=CRATE).problems
-    assert "needs `train`" in problem.message
     plan = plans(TEXT + axis.format("{train: ['{bin}', --self-test]}"), head=CRATE)
     assert len(plan.training) == 1
-
-
-def test_system_calls_of_a_server_are_not_checked(refuses: Refuses) -> None:
-    axis = "axes: {how: {off: {}, on: {calls: [read]}}}\nbaseline: {how: off}\n"
-    (problem,) = refuses(TEXT + axis, head=CRATE).problems
-    assert problem.message.startswith("`calls` has no effect with `server`")
 
 
 def test_the_scenarios_of_the_page_are_valid(
