@@ -5,20 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from bench_framework.claims import factory
 from bench_framework.compare import interim_analysis, verdict
 from bench_framework.compare.stage import Stage, runs_of
 from bench_framework.features.judge import judge
 from bench_framework.model.plan.looks import Looks
 from bench_framework.model.plan.plan import Hole
 from bench_framework.model.reasons import message
-from bench_framework.model.result.judgement import Comparison
-from bench_framework.model.verdict import Interval, Verdict
+from bench_framework.model.verdict import Verdict
 from bench_framework.rounding import rounded
-from bench_framework.text.numbers import format_size
 from bench_framework.text.reasons import phrase
-from bench_framework.text.write import render
-from tests.build import make_comparison
 from tests.unit.judging.conftest import Study, case_of, pair_of_logs
 
 LOOKS = Looks.at((600,), family=1, level=0.05)
@@ -26,23 +21,6 @@ LOOKS = Looks.at((600,), family=1, level=0.05)
 
 def draw(arm: str, where: str, number: int, spread: float = 0.004) -> float:
     return 0.05 * (1 + abs(random.Random(f"{arm}/{where}/{number}").gauss(0, spread)))
-
-
-def comparison(metric: str, ratio: float, lo: float, hi: float) -> Comparison:
-    return make_comparison(
-        "x", "y", metric, "memory", Verdict.WORSE, shown=Interval(ratio, lo, hi, 0.95)
-    )
-
-
-def test_costs_are_percentages_up_to_one_and_a_half_and_factors_from_there() -> None:
-    assert (
-        render("cost", factory.figures(comparison("cpu", 1.047, 1.035, 1.073)))
-        == "4.7\u202f% more CPU time"
-    )
-    assert (
-        render("cost", factory.figures(comparison("peak_rss", 12.72, 12.60, 12.84)))
-        == "12.7× as much memory"
-    )
 
 
 def test_two_statistics_with_opposite_directions_are_inconclusive() -> None:
@@ -94,8 +72,3 @@ def test_combinations_left_out_by_one_rule_are_reported_once() -> None:
     )
     texts = [c.text for c in judged.claims if c.kind == "not-measured"]
     assert texts == ["Not measured: arm=c, size=1MiB, size=2MiB (excluded by rule 1)."]
-
-
-def test_sizes_are_reported_in_the_units_of_the_scenario() -> None:
-    assert format_size(219_700_000, "si") == "220\u202fMB"
-    assert format_size(219_700_000) == "210\u202fMiB"
