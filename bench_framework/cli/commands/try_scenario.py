@@ -52,8 +52,8 @@ def try_scenario(
         raise Interrupted("BX130.before-measurement") from error
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     console.emit_result(trials_document(trials), _page(trials, console.width))
-    for error in errors:
-        console.error(error)
+    for refused in errors:
+        console.error(refused)
     for event in warnings:
         console.warn(event)
     if errors or warnings:

@@ -12,6 +12,7 @@ from bench_framework.model.plan.build_spec import BUILTIN, UNBUILT, without_revi
 from bench_framework.model.reasons import Reason
 from bench_framework.scenario import scalars
 from bench_framework.scenario.document import Path, Scalar, is_null
+from bench_framework.scenario.schema.build_profile import Profile
 from bench_framework.scenario.schema.parts import Commands
 from bench_framework.scenario.schema.types import (
     Arguments,
@@ -22,7 +23,6 @@ from bench_framework.scenario.schema.types import (
     Linker,
     NotList,
     Part,
-    Profile,
     Several,
     SystemCall,
     Text,
