@@ -48,8 +48,8 @@ def try_scenario(
     try:
         with display_for(console) as display, open_driver(plan, display) as driver:
             trials = try_plan(plan, driver)
-    except Interrupted as error:
-        raise Interrupted("BX130.before-measurement") from error
+    except Interrupted as interruption:
+        raise Interrupted("BX130.before-measurement") from interruption
     errors, warnings = trial.refusals(trials), trial.warnings(trials)
     console.emit_result(trials_document(trials), _page(trials, console.width))
     for refused in errors:
