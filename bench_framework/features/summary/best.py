@@ -97,11 +97,12 @@ def _nothing(view: SummaryView, group: BestGroup) -> facts.Nothing:
     if not looks.decidable:
         too_few = (compared[0].rounds, looks.needed)
         return facts.Nothing(rounds_and_needed=too_few, others=others)
-    mde = max((c.mde for c in compared if c.mde is not None), default=None)
+    effects = [c.mde for c in compared if c.mde is not None]
+    mde, several = max(effects, default=None), len(effects) > 1
     single = all(c.verdict is Verdict.SINGLE_RUN for c in compared)
     code = ReasonCode.SINGLE_RUN if single else ReasonCode.NO_DIFFERENCE
     reasons = () if mde else (("", Reason(code)),)
-    return facts.Nothing(reasons=reasons, mde=mde, others=others)
+    return facts.Nothing(reasons=reasons, mde=mde, several=several, others=others)
 
 
 def _compared(view: SummaryView, group: BestGroup) -> list[Comparison]:

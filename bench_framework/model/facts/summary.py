@@ -66,6 +66,8 @@ class Nothing(Fact, kind="nothing"):
     """Rounds, and rounds that a significant result needs, if that is the reason."""
     mde: float | None = None
     """The largest minimum detectable effect, if there is no other reason."""
+    several: bool = False
+    """True if it is the largest one of several comparisons."""
     others: tuple[Counts, ...] = ()
     """Significant results in other metrics."""
     leading: bool = False
