@@ -132,7 +132,7 @@ def _run(
             event = new_event("BX344", "note", host=context.host, built=bool(context.builds))
             prepared = replace(prepared, events=(*prepared.events, event))
         if context.first_pass:
-            require_programs(earlier, prepared.builds)
+            require_programs(earlier, prepared.builds, plan.command)
         plan = prepared.plan
         with ExitStack() as opened:
             with MachineLock(plan.name, driver.observer, driver.stop):
@@ -232,15 +232,15 @@ def require_plan(record: Record, plan: Plan) -> None:
     )
 
 
-def require_programs(first: Sequence[Build], builds: Sequence[Build]) -> None:
-    """Refuse to confirm a result with other programs. Raises `RecordError` (BX410)."""
+def require_programs(first: Sequence[Build], builds: Sequence[Build], command: str) -> None:
+    """Refuse to confirm the result of a command with other programs. Raises `RecordError` (BX410)."""
     known = {build.id: build.program_sha256 for build in first if build.program_sha256}
     for build in builds:
         before = known.get(build.id)
         now = build.program_sha256
         if before is not None and now is not None and now != before:
             change = f"{Path(build.path or '').name} {before[:12]} → {now[:12]}"
-            raise errors.RecordError("BX410.other-program", change=change)
+            raise errors.RecordError("BX410.other-program", change=change, command=command)
 
 
 def _pages(record: Record, judgement: Judgement, options: RunOptions) -> Pages:

@@ -73,10 +73,12 @@ def test_each_crate_and_toolchain_has_its_tool(monkeypatch: pytest.MonkeyPatch) 
 
 def test_another_program_is_not_a_confirmation() -> None:
     first = [Build("x", ok=True, sha256="a" * 64), Build("y", ok=False)]
-    require_programs(first, [*first, Build("z", ok=True, sha256="c" * 64)])
+    require_programs(first, [*first, Build("z", ok=True, sha256="c" * 64)], "")
+    changed = Build("x", ok=True, sha256="b" * 64, path="/store/prog")
     with pytest.raises(RecordError, match="cannot confirm: the program prog aaaaaaaaaaaa → b") as e:
-        require_programs(first, [Build("x", ok=True, sha256="b" * 64, path="/store/prog")])
+        require_programs(first, [changed], "benchctl gate s.yaml --base v1")
     assert e.value.code == "BX410"
+    assert "measure both again: `benchctl gate s.yaml --base v1 --fresh`" in e.value.fix
 
 
 def test_a_continued_record_has_its_profile_and_another_one_is_trained(tmp_path: Path) -> None:
