@@ -66,6 +66,12 @@ def test_a_rule_is_not_asked_if_an_earlier_one_continues_with_every_cell(
     assert second.analyses == []
 
 
+def test_the_report_settles_the_cells_with_a_verdict() -> None:
+    example = Study(arms=("a", "slow", "near"), rounds=200, measure=MeasurePolicy(rounds_max=200))
+    wall = timing({"slow": 0.5, "near": 0.045}, 0.06, 4)
+    assert ReportRule().look(analysis(example, wall, 0)).settled == (example.cell("slow").id,)
+
+
 def test_until_rounds_stops_only_at_the_end() -> None:
     example = Study(measure=MeasurePolicy(until="rounds"))
     (last,) = looks_of(example.plan).rounds
