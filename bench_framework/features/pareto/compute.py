@@ -11,19 +11,20 @@ from typing import Final
 
 from bench_framework.compare import cell_state
 from bench_framework.compare.same_programs import Pairs
-from bench_framework.model.metrics import WALL
+from bench_framework.model.metrics import LEAST_BYTES, PEAK_RSS, WALL
 from bench_framework.model.plan.plan import Cell, Plan
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.judgement import Comparison, Summary
 from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standing
+from bench_framework.model.verdict import Verdict
 
 EXACT: Final = ("binary_size", "dependencies")
 FEWEST: Final = 2
 """The smallest number of variants, and of metrics, for a trade-off."""
 Ends = tuple[float, float]
-Decided = Mapping[tuple[str, str, str], bool]
-"""(metric, first cell, second cell) → whether the first is significantly better."""
+Decided = Mapping[tuple[str, str, str], Verdict]
+"""(metric, first cell, second cell) → verdict on the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +40,37 @@ class VariantCosts:
         """Return whether this variant needs less than the other one.
 
         The comparison of the two decides. Without one, measured metrics need separate intervals,
-        and exact metrics are compared by value.
+        of memory with `LEAST_BYTES` between them, and exact metrics are compared by value.
         """
         judged = self.decided.get((metric, self.cell_id, other.cell_id))
         if judged is not None:
-            return judged
+            return judged.better
         if metric in self.exact:
             return self.exact[metric] < other.exact[metric]
-        return self.measured[metric][1] < other.measured[metric][0]
+        least = LEAST_BYTES if metric == PEAK_RSS else 0
+        return self.measured[metric][1] + least < other.measured[metric][0]
+
+    def no_more(self, other: "VariantCosts", metric: Metric) -> bool:
+        """Return whether this variant is shown to need no more than the other one.
+
+        It needs less, both are equivalent, or it needs at most `LEAST_BYTES` more memory.
+        """
+        judged = self.decided.get((metric, self.cell_id, other.cell_id))
+        if judged is not None and judged.worse:
+            return False
+        if judged is Verdict.EQUIVALENT or self.surely_less(other, metric):
+            return True
+        return (
+            metric == PEAK_RSS
+            and self.measured[metric][1] - LEAST_BYTES <= other.measured[metric][0]
+        )
 
     def beats(self, other: "VariantCosts") -> bool:
-        """Return whether it needs less of every measured metric, and no more of any exact one."""
-        return all(self.surely_less(other, m) for m in self.measured) and all(
-            value <= other.exact[m] for m, value in self.exact.items()
+        """Return whether it needs less of a measured metric, and no more of any other one or exact one."""
+        return (
+            any(self.surely_less(other, m) for m in self.measured)
+            and all(self.no_more(other, m) for m in self.measured)
+            and all(value <= other.exact[m] for m, value in self.exact.items())
         )
 
 
@@ -79,12 +98,12 @@ def fronts(
 
 def decisions(comparisons: Iterable[Comparison]) -> Decided:
     """Return the verdicts on time and memory in both orders; one with a baseline has precedence."""
-    is_less: dict[tuple[str, str, str], bool] = {}
+    verdicts: dict[tuple[str, str, str], Verdict] = {}
     for c in sorted(comparisons, key=lambda c: c.family != "best"):
         if c.metric in MEASURED_COSTS and c.family != "control":
-            is_less[c.metric, c.cell_id, c.ref_cell_id] = c.verdict.better
-            is_less[c.metric, c.ref_cell_id, c.cell_id] = c.verdict.worse
-    return is_less
+            verdicts[c.metric, c.cell_id, c.ref_cell_id] = c.verdict
+            verdicts[c.metric, c.ref_cell_id, c.cell_id] = c.verdict.opposite
+    return verdicts
 
 
 def standings(costs: Sequence[VariantCosts], same: Pairs = frozenset()) -> Iterator[Standing]:

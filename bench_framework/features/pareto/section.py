@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bench_framework.model.metrics import CPU, PEAK_RSS, WALL
+from bench_framework.model.metrics import CPU, LEAST_BYTES, PEAK_RSS, WALL
 from bench_framework.model.plan.policies import Metric
 from bench_framework.model.record.run import Build
 from bench_framework.model.result.structure import MEASURED_COSTS, Front, Standing
@@ -13,6 +13,7 @@ from bench_framework.report.headline_table import metric_name
 from bench_framework.report.sections.kind import SectionKind
 from bench_framework.report.table_cells import Scale, scale_of, value_cell
 from bench_framework.text import words
+from bench_framework.text.names import listed
 from bench_framework.text.numbers import DASH, column_size, format_clock, format_size
 
 _MEASURED: Final = (PEAK_RSS, CPU, WALL)
@@ -86,11 +87,12 @@ def _place(standing: Standing, data: ReportData) -> str:
 
 
 def _legend(front: Front) -> str:
-    clear = " and ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
-    exact = " or ".join(words.noun(m) for m in front.metrics if m not in MEASURED_COSTS)
+    clear = " or ".join(words.noun(m) for m in front.metrics if m in MEASURED_COSTS)
+    others = listed(words.noun(m) for m in front.metrics)
+    least = format_size(LEAST_BYTES, digits=1)
     return (
-        f"Bold: Pareto-optimal. Dominated: another variant is lower in {clear}"
-        f"{f' and not higher in {exact}' if exact else ''}. Least, smallest, fewest: no other "
+        f"Bold: Pareto-optimal. Dominated: another variant is lower in {clear}, and not higher in {others}, "
+        f"where memory may be up to {least} higher. Least, smallest, fewest: no other "
         "variant is shown to be lower, so several variants can have this mark. Time and memory are compared by the "
         "verdicts of the results; pairs without a verdict by non-overlapping 95 % CIs of their "
         "medians (unpaired, not adjusted); sizes and dependencies by their values. Build times "

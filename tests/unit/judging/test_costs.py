@@ -121,8 +121,8 @@ def test_a_judged_ratio_is_not_printed_as_reaching_one_where_it_does_not() -> No
 class TestFront:
     """If the record compares two variants, its verdict determines which one needs less."""
 
-    SLOW = pareto.VariantCosts("slow", {"wall": (3.0, 4.0), "peak_rss": (3.0, 4.0)}, {})
-    FAST = pareto.VariantCosts("fast", {"wall": (1.0, 2.0), "peak_rss": (1.0, 2.0)}, {})
+    SLOW = pareto.VariantCosts("slow", {"wall": (3.0, 4.0), "peak_rss": (3e6, 4e6)}, {})
+    FAST = pareto.VariantCosts("fast", {"wall": (1.0, 2.0), "peak_rss": (1e6, 1.5e6)}, {})
 
     def judged(self, verdict: Verdict) -> list[tuple[str, ...]]:
         compared = make_comparison("fast", "slow", "wall", "headline", verdict)
@@ -140,9 +140,35 @@ class TestFront:
         assert self.judged(Verdict.BETTER) == [("wall", "peak_rss"), ()]
         assert self.judged(Verdict.WORSE) == [("peak_rss",), ("wall",)]
 
+    def test_memory_below_one_mebibyte_is_no_difference(self) -> None:
+        near = replace(self.SLOW, measured={"wall": (1.0, 2.0), "peak_rss": (2.5e6, 4e6)})
+        assert not self.FAST.surely_less(near, "peak_rss")
+        assert self.FAST.surely_less(self.SLOW, "peak_rss")
+
+    @pytest.mark.parametrize(
+        ("memory", "verdict", "beaten"),
+        [
+            ((1.2e6, 1.6e6), None, True),  # at most 1 MiB less than the faster one
+            ((0.1e6, 0.2e6), None, False),
+            ((0.1e6, 0.2e6), Verdict.EQUIVALENT, True),
+            ((1.2e6, 1.6e6), Verdict.WORSE, False),
+        ],
+    )
+    def test_a_faster_variant_that_needs_no_more_memory_dominates(
+        self, memory: tuple[float, float], verdict: Verdict | None, *, beaten: bool
+    ) -> None:
+        slow = replace(self.SLOW, measured={"wall": (3.0, 4.0), "peak_rss": memory})
+        pair = (
+            []
+            if verdict is None
+            else [make_comparison("fast", "slow", "peak_rss", "headline", verdict)]
+        )
+        fast = replace(self.FAST, decided=pareto.decisions(pair))
+        assert fast.beats(slow) is beaten
+
     def test_the_results_come_before_the_best_groups_pairs(self) -> None:
         best = make_comparison("fast", "slow", "wall", "best", Verdict.INCONCLUSIVE)
         first = make_comparison("fast", "slow", "wall", "headline", Verdict.BETTER)
         for order in ([best, first], [first, best]):
-            assert pareto.decisions(order)["wall", "fast", "slow"] is True
-            assert pareto.decisions(order)["wall", "slow", "fast"] is False
+            assert pareto.decisions(order)["wall", "fast", "slow"].better
+            assert pareto.decisions(order)["wall", "slow", "fast"].worse
