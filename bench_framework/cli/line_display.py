@@ -94,7 +94,9 @@ class LineDisplay:
             case progress.Waiting():
                 clock = numbers.format_clock(update.elapsed_s)
                 most = f", at most {numbers.format_clock(update.limit_s)}" if update.limit_s else ""
-                self._seldom("wait", f"for {update.reason}: {clock} so far{most}")
+                # Waiting can take hours.
+                every = LINE_EVERY_S if update.elapsed_s < HEARTBEAT_S else HEARTBEAT_S
+                self._seldom("wait", f"for {update.reason}: {clock} so far{most}", every)
             case progress.BuildStep():
                 if on_github() and not (self._grouped or self._host):
                     self._grouped = True
@@ -125,8 +127,8 @@ class LineDisplay:
             self._console.workflow_command("::endgroup::")
             self._grouped = False
 
-    def _seldom(self, word: str, text: str) -> None:
-        if seconds() - self._last >= LINE_EVERY_S:
+    def _seldom(self, word: str, text: str, every_s: float = LINE_EVERY_S) -> None:
+        if seconds() - self._last >= every_s:
             self._line(word, text)
 
     def _line(self, word: str, text: str) -> None:

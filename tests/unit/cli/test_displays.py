@@ -154,6 +154,19 @@ def test_each_line_names_its_host_if_there_are_several(capsys: pytest.CaptureFix
     assert "warning[BX320]: rack-7: the baseline drifted" in text
 
 
+def test_a_log_of_a_long_wait_has_a_line_a_minute(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = LineDisplay(Console())
+    for elapsed in range(0, 601, 5):
+        clock.now = 1000.0 + elapsed
+        log.notify(progress.Waiting("the machine", elapsed, 7200.0))
+    waits = [line.split(": ")[1] for line in capsys.readouterr().err.splitlines()]
+    assert waits[:3] == [f"{n} s so far, at most 2 h 00 min" for n in (0, 10, 20)]
+    assert len(waits) == 6 + 9
+    assert waits[-1].startswith("9 min 50 s so far")
+
+
 def test_pauses_between_sessions_are_not_extrapolated(plan: Plan, clock: Clock) -> None:
     measure = replace(plan.measure, sessions=2, warmup_rounds=1, rounds_max=20, every_s=100.0)
     work = Work(replace(plan, measure=measure))
