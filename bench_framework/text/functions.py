@@ -16,7 +16,11 @@ def function_change(change: FunctionChange) -> str:
     """Return the change of a function's own instructions: ``+31 %``, ``7.0×``, ``new`` or ``gone``."""
     if not change.reference or not change.instructions:
         return "new" if change.instructions else "gone"
-    ratio = change.instructions / change.reference
+    return count_change(change.instructions / change.reference)
+
+
+def count_change(ratio: float) -> str:
+    """Return the ratio of two counts as a change, or as a factor if it is large: ``+31 %``, ``7.0×``."""
     return f"{significant(ratio, 2)}×" if is_factor(ratio) and ratio > 1 else signed_percent(ratio)
 
 

@@ -119,6 +119,7 @@ FILTERS: Final = {
     "counter": causes.counter_text,
     "time_parts": causes.parts_text,
     "function_name": functions.name_of,
+    "count_change": functions.count_change,
     "function_change": functions.function_change,
     "condition": builds.condition,
     "setting": builds.setting,
