@@ -153,7 +153,7 @@ def matching_files(folder: Path, pattern: str) -> list[str]:
     return [str(folder / name) for name in sorted(names) if not fault_of(folder / name)]
 
 
-MAX_BYTES: Final = 1 << 20
+MAX_SCENARIO_BYTES: Final = 1 << 20
 """Largest size of a scenario. Files written by hand are smaller."""
 _SCENARIO: Final = re.compile(rb"^(worker|axes)\s*:", re.MULTILINE)
 
@@ -166,7 +166,7 @@ def scenario_files() -> dict[str, str]:
 
 def _is_scenario(path: Path) -> bool:
     try:
-        return _SCENARIO.search(read_regular(path, MAX_BYTES)) is not None
+        return _SCENARIO.search(read_regular(path, MAX_SCENARIO_BYTES)) is not None
     except OSError:
         return False
 

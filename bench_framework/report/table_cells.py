@@ -11,7 +11,6 @@ from bench_framework.model.verdict import LEAST_LEVEL, Interval, Verdict
 from bench_framework.report.blocks import Cell, KeyFinding
 from bench_framework.report.claim_blocks import sentence
 from bench_framework.report.context import ReportData
-from bench_framework.text.names import capital
 from bench_framework.text.numbers import (
     DASH,
     FEWEST_DIGITS,
@@ -95,7 +94,7 @@ def few_rounds(contrasts: Iterable[ContrastResult]) -> tuple[str, ...]:
     """Return a note if too few rounds are the reason of an inconclusive contrast, whose interval may exclude 1."""
     reasons = (c.reason for c in contrasts if c.reason is not None and c.reason.too_few)
     return tuple(
-        f"{capital(phrase(reason))}: a result is inconclusive also if its interval does not contain 1."
+        f"Results can be inconclusive although their interval does not contain 1: {phrase(reason)}."
         for reason in dict.fromkeys(reasons)
     )
 

@@ -15,7 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.reader import ReaderError
 
 from bench_framework.errors import Position, Problem
-from bench_framework.foreign import MAX_BYTES
+from bench_framework.foreign import MAX_SCENARIO_BYTES
 from bench_framework.text.errors import ErrorText
 
 MAX_NODES: Final = 20_000
@@ -109,7 +109,7 @@ def parse(text: str, file: str, before: int = 0) -> YamlFile:
 
     `before` is the number of characters before the text in its first line.
     """
-    if len(text) > MAX_BYTES:
+    if len(text) > MAX_SCENARIO_BYTES:
         raise too_large(file)
     builder = _DocumentBuilder(file, LineStarts(text, before))
     try:
@@ -283,7 +283,7 @@ def split_lines(text: str) -> list[str]:
 
 def too_large(file: str) -> Unreadable:
     """Return the error for a text above the size limit."""
-    return Unreadable("BC006.file-too-large", file, max_bytes=MAX_BYTES // 1024)
+    return Unreadable("BC006.file-too-large", file, max_bytes=MAX_SCENARIO_BYTES // 1024)
 
 
 def _bad_character(error: ReaderError, file: str, lines: LineStarts) -> Unreadable:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench_framework.errors import ScenarioError, UsageError
-from bench_framework.foreign import ABSENT, MAX_BYTES, fault_of, read_regular
+from bench_framework.foreign import ABSENT, MAX_SCENARIO_BYTES, fault_of, read_regular
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.metrics import METRICS
 from bench_framework.model.phrases import Phrase
@@ -123,7 +123,7 @@ def read_accepted(path: Path, plan: Plan) -> tuple[Accepted, ...]:
 def accepted_text(path: Path) -> str:
     """Return the text of a file of accepted changes. Raises `UsageError` (BX112): unreadable."""
     try:
-        return read_regular(path, MAX_BYTES).decode("utf-8")
+        return read_regular(path, MAX_SCENARIO_BYTES).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or Phrase(FaultCode.NOT_UTF_8)
         raise _fault("BX112.not-readable", path, reason=reason) from error

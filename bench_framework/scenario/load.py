@@ -9,7 +9,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from bench_framework.errors import Position, Problem, ScenarioError
-from bench_framework.foreign import ABSENT, MAX_BYTES, fault_of, scenario_files
+from bench_framework.foreign import ABSENT, MAX_SCENARIO_BYTES, fault_of, scenario_files
 from bench_framework.masking import mask_document
 from bench_framework.model.faults import FaultCode
 from bench_framework.model.phrases import Phrase, PhraseCode
@@ -81,7 +81,7 @@ def _read(path: Path) -> str:
     if not (fault := fault_of(path)):
         try:
             with path.open("rb") as stream:
-                raw = stream.read(MAX_BYTES + 1)
+                raw = stream.read(MAX_SCENARIO_BYTES + 1)
         except OSError as error:
             fault = phrase_of(FaultCode.FILE_UNREADABLE, str(error.strerror))
     if fault == ABSENT:
@@ -92,7 +92,7 @@ def _read(path: Path) -> str:
     if fault:
         key = "BC003.folder" if path.is_dir() else "BC003.not-readable"
         raise Unreadable(key, file, file=file, fault=fault)
-    if len(raw) > MAX_BYTES:
+    if len(raw) > MAX_SCENARIO_BYTES:
         raise documents.too_large(file)
     for mark, name in _ENCODINGS.items():
         if raw.startswith(mark):

@@ -35,7 +35,7 @@ ROWS = dict(
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("text of a scenario", f"{foreign.MAX_BYTES // MIB} MiB"),
+        ("text of a scenario", f"{foreign.MAX_SCENARIO_BYTES // MIB} MiB"),
         ("text of a scenario", f"{document.MAX_NODES:,} values"),
         ("product of all axes", f"{MAX_PRODUCT:,} comb"),
         ("configurations", f"{MAX_CELLS // 1000} 000"),

@@ -21,7 +21,7 @@ from bench_framework.execution.stop import Driver, Stop
 from bench_framework.execution.target import Target
 from bench_framework.execution.worker import answer_lines
 from bench_framework.foreign import (
-    MAX_BYTES,
+    MAX_SCENARIO_BYTES,
     expanded_home,
     fault_of,
     in_one_line,
@@ -151,8 +151,8 @@ def test_an_endless_file_of_accepted_changes_is_an_error(endless: Path, tmp_path
     with pytest.raises(UsageError, match="cannot be read: not a regular file") as caught:
         read_accepted(endless, made_plan())
     assert caught.value.code == "BX112"
-    (tmp_path / "large").write_bytes(b" " * (MAX_BYTES + 1))
-    with pytest.raises(UsageError, match=f"more than {MAX_BYTES} bytes"):
+    (tmp_path / "large").write_bytes(b" " * (MAX_SCENARIO_BYTES + 1))
+    with pytest.raises(UsageError, match=f"more than {MAX_SCENARIO_BYTES} bytes"):
         read_accepted(tmp_path / "large", made_plan())
 
 

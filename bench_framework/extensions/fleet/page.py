@@ -74,8 +74,10 @@ def _say(compared: HostsCompared) -> str:
         text = phrase(NOT_MEASURED) if verdict is None else word(verdict, compared.metric)
         parts.append(f"{text} on {where}")
     head = " depends on the host" if compared.agreement == "depends" else ""
-    tail = ". The intervals overlap, so the ratios may be equal" * (compared.agreement == "overlap")
-    return f"{_name(compared)}{head}: {'; '.join(parts)}{tail}"
+    text = f"{_name(compared)}{head}: {'; '.join(parts)}"
+    if compared.agreement == "overlap":
+        return f"{text}. The intervals overlap, so the ratios may be equal"
+    return text
 
 
 def _summary(kind: KindSummary, compared: HostsCompared) -> str:

@@ -235,9 +235,8 @@ def acceptance(plan: Plan, pair: GatedPair) -> dict[str, str]:
     """
     cell = plan.cell(pair.cell_id)
     names = {"variant": plan.variant(cell.variant_id).label}
-    if (
-        plan.revisions is not None
-    ):  # a variant is named by its commit, which is another one in the next gate
+    # A variant of two revisions is named by its commit, which is another one in the next gate.
+    if plan.revisions is not None:
         names = {"input": plan.input(cell.input_id).label}
     values = axis_values(plan, pair.cell_id) or names
     words = " ".join(condition(n, v) for n, v in values.items())

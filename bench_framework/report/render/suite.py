@@ -143,12 +143,11 @@ class SuitePage:
         """The result in a line, with the scenarios that need attention."""
         rows = {code: [row for row in self.rows if row.exit_code == code] for code in ORDER}
         worse, over = EXIT_WORSE, OVER_BUDGET
-        slower = [row for row in rows[worse] if row.words != over]
         parts = [
             f"{word} in {_names(those)}{_largest(those)}"
             for word, those in (
                 (RESULTS[EXIT_NOT_MEASURED][2], rows[EXIT_NOT_MEASURED]),
-                (RESULTS[worse][2], slower),
+                (RESULTS[worse][2], [row for row in rows[worse] if row.words != over]),
                 (over[2], [row for row in rows[worse] if row.words == over]),
                 (RESULTS[EXIT_NOT_JUDGED][2], rows[EXIT_NOT_JUDGED]),
             )

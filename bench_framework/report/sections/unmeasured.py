@@ -61,7 +61,8 @@ def how_sure(data: ReportData) -> tuple[Block, ...]:
     missing = excluded // data.plan.sides if data.plan.design == "full" else 0
     floors = [c for c in noise_floors(data) if c.mark in {"warn", "fail"}] if data.blocks else []
     if floors:
-        first, more = floors[0], f"; {len(floors) - 1} more in the appendix" * bool(floors[1:])
+        first, *others_above = floors
+        more = f"; {len(others_above)} more in the appendix" if others_above else ""
         lines.append(capital(f"{first.label}: {first.figure}{more}"))
     others = list(doubts(data))
     if len(others) > MOST_DOUBTS:
